@@ -1,0 +1,74 @@
+package work
+
+import (
+	"context"
+	"time"
+)
+
+// Kind names what sort of thing is to be done.
+type Kind string
+
+// KindRun is the run of a task; its key's id is the task id.
+const KindRun Kind = "run"
+
+// Key names one thing to be done.
+type Key struct {
+	Kind Kind
+	ID   string
+}
+
+// Fence is the right to write about a key. It is void once the key was claimed
+// again, given up or ended.
+type Fence struct {
+	Key
+	Epoch int64
+}
+
+// Item is a claimed key.
+type Item struct {
+	Fence
+
+	// Attempt counts the claims of this key since it last became new work,
+	// from 1.
+	Attempt int
+}
+
+// Effects are committed together with the change that carries them.
+type Effects struct {
+	// Wake makes suspended keys claimable. A key that is held now will find
+	// itself woken when it suspends; a key that does not exist is ignored.
+	Wake []Key
+
+	// Cancel ends keys: they vanish, and their fences are void.
+	Cancel []Key
+}
+
+// Query says what a node is ready to take.
+type Query struct {
+	Kind  Kind
+	Limit int // most items to take
+
+	// PerGroup is the most items of one group (a caller) held at once, over
+	// all nodes.
+	PerGroup int
+
+	Lease time.Duration
+}
+
+// Store keeps the rows. Each method is one atomic change.
+type Store interface {
+	// Claim takes claimable items, oldest first, and gives each a new epoch.
+	// Items whose lease has run out are claimable.
+	Claim(ctx context.Context, query Query) ([]Item, error)
+
+	// Renew prolongs leases and returns the keys whose fence is void.
+	Renew(ctx context.Context, lease time.Duration, fences []Fence) (lost []Key, err error)
+
+	// Release gives items up: they are claimable at once, by any node. A void
+	// fence is ignored.
+	Release(ctx context.Context, fences []Fence) error
+
+	// Ready is signaled, without blocking, when something of any kind may have
+	// become claimable. It carries no data and one consumer.
+	Ready() <-chan struct{}
+}

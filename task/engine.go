@@ -1,0 +1,155 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/work"
+)
+
+// Agents finds who answers. It must be safe for concurrent use.
+type Agents interface {
+	// Agent returns what is published as a skill of an agent, or false.
+	Agent(name, skill string) (agent.Agent, bool)
+}
+
+// Config tunes an [Engine]. The zero value is ready to use.
+type Config struct {
+	// Workers is how many runs may execute at once on this node. Zero means 32.
+	Workers int
+
+	// PerCaller is how many runs of one caller may execute at once. Zero
+	// means 8.
+	PerCaller int
+
+	// Queue is how many runs of one caller may wait. Zero means 64.
+	Queue int
+
+	// RunTimeout ends a turn that is still working. Zero means one hour, a
+	// negative value means never.
+	RunTimeout time.Duration
+
+	// MaxBytes is how large a task may be stored. Zero means 8 MiB.
+	MaxBytes int
+
+	// Attempts is how often a turn is entered before it is given up, counting
+	// entries cut short by a crash. Zero means 3.
+	Attempts int
+
+	// EarlierTasks and EarlierBytes bound what a turn sees of its context.
+	// Zero means 20 tasks and 1 MiB.
+	EarlierTasks, EarlierBytes int
+
+	// Repeats lets a message id be used more than once: every message makes a
+	// task of its own. It is for test agents; products leave it off.
+	Repeats bool
+
+	// Now supplies the times written into records. Nil means time.Now.
+	Now func() time.Time
+
+	// Logger receives diagnostics. Nil discards them.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	c.Workers = cmp.Or(c.Workers, 32)
+	c.PerCaller = cmp.Or(c.PerCaller, 8)
+	c.Queue = cmp.Or(c.Queue, 64)
+	c.RunTimeout = cmp.Or(c.RunTimeout, time.Hour)
+	c.MaxBytes = cmp.Or(c.MaxBytes, 8<<20)
+	c.Attempts = cmp.Or(c.Attempts, 3)
+	c.EarlierTasks = cmp.Or(c.EarlierTasks, 20)
+	c.EarlierBytes = cmp.Or(c.EarlierBytes, 1<<20)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Engine is the task engine of one node. Its methods are safe for concurrent
+// use.
+type Engine struct {
+	store   Store
+	claimer *work.Claimer
+	agents  Agents
+	cfg     Config
+
+	tokenKey []byte
+
+	mu     sync.Mutex
+	handed map[work.Fence]handed // claimed in the change that made them
+}
+
+// handed is what is known of a run when it is claimed where its message came in.
+type handed struct {
+	record  Record
+	message *a2a.Message
+}
+
+// NewEngine returns an engine on store. Runs execute while claimer runs, which
+// the engine registers itself with; the caller starts it.
+func NewEngine(ctx context.Context, store Store, claimer *work.Claimer, agents Agents, cfg Config) (*Engine, error) {
+	key, err := store.TokenKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		store: store, claimer: claimer, agents: agents,
+		cfg:      cfg.withDefaults(),
+		tokenKey: key,
+		handed:   make(map[work.Fence]handed),
+	}
+	claimer.Handle(work.KindRun, e.cfg.Workers, e.cfg.PerCaller, e.handle)
+	return e, nil
+}
+
+// Task reads a task. The error is [ErrNotFound] if the owner has no such task.
+func (e *Engine) Task(ctx context.Context, owner Owner, id a2a.TaskID) (Record, error) {
+	return e.store.Task(ctx, owner, id)
+}
+
+// Cancel ends a task at once: what its run still puts out changes nothing. The
+// errors are [ErrNotFound] and [ErrEnded].
+func (e *Engine) Cancel(ctx context.Context, owner Owner, id a2a.TaskID) (Record, error) {
+	rec, err := e.store.Cancel(ctx, owner, id, e.cfg.Now(), work.Effects{})
+	if err != nil {
+		return Record{}, err
+	}
+	e.claimer.Interrupt(runKey(id), errCanceled)
+	return rec, nil
+}
+
+// Wait returns the task once it is terminal or interrupted by something newer
+// than rec, or as it stands when ctx ends.
+func (e *Engine) Wait(ctx context.Context, rec Record) (Record, error) {
+	wake, stop := e.store.Watch(rec.ID)
+	defer stop()
+	for {
+		now, err := e.store.Task(context.WithoutCancel(ctx), rec.Owner, rec.ID)
+		if err != nil {
+			return Record{}, err
+		}
+		if now.State.Terminal() || now.State.Interrupted() || now.Settled > rec.Last {
+			return now, nil
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return now, nil
+		}
+	}
+}
+
+func runKey(id a2a.TaskID) work.Key { return work.Key{Kind: work.KindRun, ID: string(id)} }
+
+// errCanceled is the cause of the context of a run whose task was canceled.
+var errCanceled = errors.New("task was canceled")

@@ -1,0 +1,287 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/work"
+)
+
+const (
+	// linger is how long a first output waits for company before it is
+	// committed: a short turn's output and outcome become one commit, and no
+	// reader notices. While a commit is in flight the next group gathers.
+	linger = 5 * time.Millisecond
+
+	// What may wait for a commit before an agent is held up.
+	maxPendingBytes  = 1 << 20
+	maxPendingEvents = 1024
+)
+
+var (
+	errOverflow = fmt.Errorf("%w: its output does not fit", ErrTooLarge)
+	errClosed   = errors.New("the turn is over")
+)
+
+// output gathers what an agent puts out during one turn and commits it in
+// groups. It implements agent.Output.
+type output struct {
+	store Store
+	fence work.Fence
+	now   func() time.Time
+	max   int // bytes the task may be stored with
+
+	mu        sync.Mutex
+	moved     *sync.Cond // a commit came back
+	draft     *draft
+	was       a2a.TaskState // at the last commit
+	committed int64         // number of the newest committed event
+	pending   []Event
+	bytes     int  // of pending
+	busy      bool // a commit is in flight
+	timer     *time.Timer
+	closed    bool
+	overflow  bool
+	err       error // of a commit; nothing is committed after it
+
+	turn      int
+	unnamed   a2a.ArtifactID // the artifact that nameless chunks belong to
+	artifacts int            // nameless artifacts so far
+}
+
+func newOutput(store Store, fence work.Fence, d *draft, now func() time.Time, maxBytes int) *output {
+	o := &output{store: store, fence: fence, now: now, max: maxBytes,
+		draft: d, was: d.rec.State, committed: d.rec.Last, turn: d.rec.Turn.Number}
+	o.moved = sync.NewCond(&o.mu)
+	return o
+}
+
+// Status implements agent.Output.
+func (o *output) Status(ctx context.Context, message *a2a.Message) error {
+	return o.put(ctx, messageSize(message), func() (Event, error) {
+		return o.draft.status(a2a.TaskStateWorking, message, o.now())
+	})
+}
+
+// Artifact implements agent.Output.
+func (o *output) Artifact(ctx context.Context, artifact a2a.Artifact, chunk agent.Chunk) error {
+	if len(artifact.Parts) == 0 {
+		return errors.New("an artifact needs at least one part")
+	}
+	for i := range artifact.Parts {
+		if artifact.Parts[i].Content == nil {
+			return fmt.Errorf("part %d of the artifact has no content", i)
+		}
+	}
+	return o.put(ctx, partsSize(artifact.Parts), func() (Event, error) {
+		if artifact.ArtifactID == "" {
+			artifact.ArtifactID = o.name(chunk)
+		}
+		return o.draft.artifact(artifact, chunk), nil
+	})
+}
+
+// name gives a nameless piece the id of the artifact it belongs to. The ids are
+// the same when the turn is entered again.
+func (o *output) name(chunk agent.Chunk) a2a.ArtifactID {
+	if !chunk.Append || o.unnamed == "" {
+		o.artifacts++
+		o.unnamed = a2a.ArtifactID(fmt.Sprintf("result-%d-%d", o.turn, o.artifacts))
+	}
+	return o.unnamed
+}
+
+// Flush implements agent.Output.
+func (o *output) Flush(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	want := o.draft.rec.Last
+	o.commitSoon(0)
+	return o.wait(ctx, func() bool { return o.committed >= want })
+}
+
+// put applies one change to the draft and leaves its event to be committed. It
+// holds the agent up while too much is waiting.
+func (o *output) put(ctx context.Context, size int, change func() (Event, error)) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	full := func() bool { return o.bytes > maxPendingBytes || len(o.pending) >= maxPendingEvents }
+	if full() {
+		o.commitSoon(0)
+		if err := o.wait(ctx, func() bool { return !full() }); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.err != nil:
+		return o.err
+	case o.closed:
+		return errClosed
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case o.overflow:
+		return errOverflow
+	case o.draft.size()+size > o.max:
+		o.overflow = true
+		return errOverflow
+	}
+	event, err := change()
+	if err != nil {
+		return err
+	}
+	o.pending = append(o.pending, event)
+	o.bytes += len(event.Body)
+	o.commitSoon(linger)
+	return nil
+}
+
+// wait returns once ready holds. The lock is held on entry and return.
+func (o *output) wait(ctx context.Context, ready func() bool) error {
+	defer context.AfterFunc(ctx, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.moved.Broadcast()
+	})()
+	for {
+		switch {
+		case o.err != nil:
+			return o.err
+		case ready():
+			return nil
+		case context.Cause(ctx) != nil:
+			return context.Cause(ctx)
+		}
+		o.moved.Wait()
+	}
+}
+
+// commitSoon sees to it that what is pending is committed after a delay at the
+// latest. The lock is held.
+func (o *output) commitSoon(delay time.Duration) {
+	if o.busy || o.closed || len(o.pending) == 0 {
+		return // a commit that comes back looks for more
+	}
+	if o.timer == nil {
+		o.timer = time.AfterFunc(delay, o.commitPending)
+	} else if delay == 0 && o.timer.Stop() {
+		o.timer.Reset(0)
+	}
+}
+
+// commitPending commits groups until nothing is pending. It runs on the timer's
+// goroutine, at most one at a time.
+func (o *output) commitPending() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.timer = nil
+	for !o.closed && !o.busy && o.err == nil && len(o.pending) > 0 {
+		o.commit(Hold, work.Effects{})
+	}
+}
+
+// commit commits what is pending. The lock is held on entry and return, but not
+// during the store's work.
+func (o *output) commit(then Then, effects work.Effects) {
+	batch := Batch{Record: o.draft.record(), Was: o.was, Events: o.pending, Then: then}
+	o.pending, o.bytes, o.busy = nil, 0, true
+	o.mu.Unlock()
+	err := appendPatiently(o.store, o.fence, batch, effects)
+	o.mu.Lock()
+	o.busy = false
+	if err != nil {
+		o.err = err
+	} else {
+		o.was, o.committed = batch.Record.State, batch.Record.Last
+	}
+	o.moved.Broadcast()
+}
+
+// close ends the output: whatever the agent still puts out is refused. It
+// returns once no commit is in flight.
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+	for o.busy {
+		o.moved.Wait()
+	}
+}
+
+// overflowed reports whether the agent put out more than may be stored.
+func (o *output) overflowed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.overflow
+}
+
+// finish commits what is pending together with the end of the turn. The output
+// must be closed.
+func (o *output) finish(then Then, effects work.Effects, end func(*draft) ([]Event, error)) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return o.err
+	}
+	events, err := end(o.draft)
+	if err != nil {
+		return err
+	}
+	o.pending = append(o.pending, events...)
+	if then == Hold && len(o.pending) == 0 {
+		return nil
+	}
+	o.commit(then, effects)
+	return o.err
+}
+
+// appendPatiently stores a batch. A store that fails is given a little time:
+// what an agent did is worth more than a second.
+func appendPatiently(store Store, fence work.Fence, batch Batch, effects work.Effects) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for pause := 50 * time.Millisecond; ; pause *= 2 {
+		err := store.Append(ctx, fence, batch, effects)
+		if err == nil || errors.Is(err, ErrFenced) || errors.Is(err, ErrEnded) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+func messageSize(message *a2a.Message) int {
+	if message == nil {
+		return 0
+	}
+	return 64 + len(message.Metadata) + partsSize(message.Parts)
+}
+
+// partsSize is about how many bytes parts take when encoded.
+func partsSize(parts []a2a.Part) int {
+	n := 0
+	for i := range parts {
+		n += 32 + len(parts[i].Filename) + len(parts[i].MediaType) + len(parts[i].Metadata)
+		switch content := parts[i].Content.(type) {
+		case a2a.PartText:
+			n += len(content)
+		case a2a.PartURL:
+			n += len(content)
+		case a2a.PartRaw:
+			n += len(content) * 4 / 3
+		case a2a.PartData:
+			n += len(content)
+		}
+	}
+	return n
+}

@@ -1,0 +1,160 @@
+package task
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/work"
+)
+
+// Request is a caller's message. It was validated against the wire's rules.
+type Request struct {
+	// Message is what the caller says. Its TaskID continues a task, its
+	// ContextID begins one in a conversation; with neither, both are new.
+	Message *a2a.Message
+
+	// Skill is who shall answer. A continued task keeps the skill it has.
+	Skill string
+
+	Metadata            a2a.Struct
+	AcceptedOutputModes []string
+}
+
+// Reply is the answer to a message: exactly one of its members is set.
+type Reply struct {
+	Message *a2a.Message
+	Task    *Record
+}
+
+// Send gives a message to an agent. The task that took it is durable when Send
+// returns, and its turn goes on whatever becomes of ctx. The same message again
+// joins the task it went to.
+//
+// The errors are [ErrNotFound], [ErrContextMismatch], [ErrEnded], [ErrWorking],
+// [ErrMessageChanged], [ErrTooLarge], [ErrBusy], [ErrNoSkill], [ErrStopping],
+// and whatever *a2a.Error an [agent.Responder] answers with.
+func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, error) {
+	if e.claimer.Stopping() {
+		return Reply{}, ErrStopping
+	}
+	key, err := e.messageKey(owner, req)
+	if err != nil {
+		return Reply{}, err
+	}
+	if req.Message.TaskID != "" {
+		return e.accept(req.Message, func(adm Admission) (Accepted, error) {
+			return e.store.Continue(ctx, e.continuation(key, req, adm), work.Effects{})
+		})
+	}
+
+	answers, ok := e.agents.Agent(owner.Agent, req.Skill)
+	if !ok {
+		return Reply{}, ErrNoSkill
+	}
+	contextID := req.Message.ContextID
+	if contextID == "" {
+		contextID = a2a.ContextID(a2a.NewID())
+	}
+	if responder, ok := answers.(agent.Responder); ok {
+		reply, err := e.respond(ctx, responder, key, contextID, req)
+		if err != nil || reply.Message != nil || reply.Task != nil {
+			return reply, err
+		}
+	}
+	rec, first := NewRecord(Record{
+		Owner: owner, ID: a2a.TaskID(a2a.NewID()), ContextID: contextID, Skill: req.Skill,
+		Turn: Turn{Metadata: req.Metadata, AcceptedOutputModes: req.AcceptedOutputModes},
+	}, req.Message, e.cfg.Now())
+	if rec.Size() > e.cfg.MaxBytes {
+		return Reply{}, ErrTooLarge
+	}
+	return e.accept(req.Message, func(adm Admission) (Accepted, error) {
+		return e.store.Create(ctx, NewTask{Record: rec, Event: first, Message: key, Admission: adm}, work.Effects{})
+	})
+}
+
+func (e *Engine) continuation(key MessageKey, req Request, adm Admission) Continuation {
+	return Continuation{
+		Message: key,
+		TaskID:  req.Message.TaskID,
+		Input: Input{
+			Message:   req.Message,
+			Turn:      Turn{Metadata: req.Metadata, AcceptedOutputModes: req.AcceptedOutputModes},
+			ContextID: req.Message.ContextID,
+			At:        e.cfg.Now(),
+			MaxBytes:  e.cfg.MaxBytes,
+		},
+		Admission: adm,
+	}
+}
+
+// accept stores a message with a claim if this node has room for its run, and
+// starts the run.
+func (e *Engine) accept(message *a2a.Message, store func(Admission) (Accepted, error)) (Reply, error) {
+	slot, room := e.claimer.Reserve(work.KindRun)
+	accepted, err := store(Admission{
+		Claim: room, Lease: e.claimer.Lease(),
+		PerCaller: e.cfg.PerCaller, Queue: e.cfg.Queue,
+	})
+	switch {
+	case err == nil && accepted.Work != nil && room:
+		e.mu.Lock()
+		e.handed[accepted.Work.Fence] = handed{record: accepted.Record, message: message}
+		e.mu.Unlock()
+		slot.Start(*accepted.Work)
+	case room:
+		slot.Free()
+	}
+	if err != nil {
+		return Reply{}, err
+	}
+	return Reply{Task: &accepted.Record}, nil
+}
+
+// respond asks an agent for an answer without a task, unless the message
+// already went to one.
+func (e *Engine) respond(ctx context.Context, responder agent.Responder, key MessageKey, contextID a2a.ContextID, req Request) (Reply, error) {
+	if key.ID != "" {
+		rec, found, err := e.store.Joined(ctx, key)
+		if err != nil {
+			return Reply{}, err
+		}
+		if found {
+			return Reply{Task: &rec}, nil
+		}
+	}
+	turn := agent.Turn{
+		ContextID: contextID, Skill: req.Skill, Number: 1, Attempt: 1,
+		Message: req.Message, Metadata: req.Metadata, AcceptedOutputModes: req.AcceptedOutputModes,
+		Memory: &memory{engine: e, owner: key.Owner, contextID: contextID, message: req.Message},
+	}
+	message, err := responder.Respond(ctx, turn)
+	if err != nil || message == nil {
+		return Reply{}, err
+	}
+	answer := *message
+	answer.Role, answer.TaskID, answer.ContextID = a2a.RoleAgent, "", contextID
+	if answer.MessageID == "" {
+		answer.MessageID = a2a.MessageID(a2a.NewID())
+	}
+	return Reply{Message: &answer}, nil
+}
+
+// messageKey identifies a message by its sender, its id and a hash of its
+// canonical content (RFC 8785), so that a retry is told from a mistake.
+func (e *Engine) messageKey(owner Owner, req Request) (MessageKey, error) {
+	if e.cfg.Repeats {
+		return MessageKey{Owner: owner}, nil
+	}
+	content := a2a.SendMessageRequest{Message: *req.Message, Metadata: req.Metadata}
+	canonical := jsontext.Value(content.AppendJSON(nil))
+	if err := canonical.Canonicalize(); err != nil {
+		return MessageKey{}, fmt.Errorf("canonical form of a message: %w", err)
+	}
+	return MessageKey{Owner: owner, ID: req.Message.MessageID, Hash: sha256.Sum256(canonical)}, nil
+}
