@@ -449,7 +449,7 @@ type AgentProvider struct {
 	Organization string
 }
 
-// AgentCapabilities is the optional features of an agent (a2a.proto
+// AgentCapabilities tells which optional features an agent has (a2a.proto
 // AgentCapabilities).
 type AgentCapabilities struct {
 	// Streaming is a2a.proto AgentCapabilities.streaming; optional, nil when

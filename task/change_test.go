@@ -47,7 +47,7 @@ func TestANewTaskIsSubmittedWithItsMessageAsHistory(t *testing.T) {
 	rec, event := task.NewRecord(task.Record{ID: "t-1", ContextID: "c-1"}, userMessage("m-1", "hi"), at)
 	want := a2a.Task{
 		ID: "t-1", ContextID: "c-1",
-		Status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: time.Date(2026, 5, 28, 8, 30, 0, 123_000_000, time.UTC)},
+		Status:  a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: time.Date(2026, 5, 28, 8, 30, 0, 123_000_000, time.UTC)},
 		History: []a2a.Message{{MessageID: "m-1", ContextID: "c-1", TaskID: "t-1", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("hi")}}},
 	}
 	if diff := cmp.Diff(want, wire(t, rec)); diff != "" {

@@ -29,7 +29,11 @@ func (m *memory) History(ctx context.Context) ([]a2a.Message, error) {
 		return nil, err
 	}
 	task, err := decoded(rec)
-	return task.History, err
+	history := task.History
+	for len(history) > 0 && history[len(history)-1].Role != a2a.RoleUser {
+		history = history[:len(history)-1] // what this very turn has said so far
+	}
+	return history, err
 }
 
 func (m *memory) Earlier(ctx context.Context) ([]a2a.Task, error) {

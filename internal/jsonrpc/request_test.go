@@ -45,7 +45,7 @@ func TestParseRequest(t *testing.T) {
 		{"id an object", `{"jsonrpc":"2.0","id":{},"method":"M"}`, invalid},
 		{"params a string", `{"jsonrpc":"2.0","id":1,"method":"M","params":"p"}`, fault("1", "-32602")},
 		{"params an array", `{"jsonrpc":"2.0","id":1,"method":"M","params":[{}]}`, fault("1", "-32602")},
-		{"old method name", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{}}`, ok("1", "message/send {}")},
+		{"old method name", `{"jsonrpc":"2.0","id":1,"method":"thing/do","params":{}}`, ok("1", "thing/do {}")},
 
 		{"empty", ``, parseError},
 		{"blank", " \n", parseError},

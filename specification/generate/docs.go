@@ -89,7 +89,7 @@ var docs = map[string]string{
 	"AgentInterface.tenant":           "A client copies it into every request.",
 	"AgentInterface.protocol_version": "It has the form Major.Minor.",
 	"AgentProvider":                   "who runs an agent",
-	"AgentCapabilities":               "the optional features of an agent",
+	"AgentCapabilities":               "tells which optional features an agent has",
 	"AgentExtension":                  "an extension of the protocol an agent supports",
 	"AgentExtension.uri":              "It identifies the extension, and an entry without it is of no use.",
 	"AgentExtension.required":         "True means that a client must understand and use it.",

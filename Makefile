@@ -1,0 +1,112 @@
+# Everything that is run on this repository, by people and by automation alike.
+# `make` before a change is handed over; `make help` for the rest.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := all
+
+GO       ?= go
+FUZZTIME ?= 10s
+BENCH    ?= .
+TESTFLAGS ?=
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X github.com/legation/legation/internal/cli.version=$(VERSION)
+
+# Developer tools are built once per version of theirs and of Go.
+TOOLS_GO     := $(shell $(GO) env GOVERSION)
+LINT_VERSION := $(shell awk '$$1 ~ /golangci-lint\/v2$$/ {print $$2}' tools/go.mod)
+VULN_VERSION := $(shell awk '$$1 == "golang.org/x/vuln" {print $$2}' tools/go.mod)
+LINT         := .bin/golangci-lint-$(LINT_VERSION)-$(TOOLS_GO)
+VULN         := .bin/govulncheck-$(VULN_VERSION)-$(TOOLS_GO)
+
+# Packages whose coverage has a floor, in percent. Generated files do not count.
+COVER_FLOOR    ?= 85
+COVER_PACKAGES := a2a task server client
+COVER_PROFILE  ?= .bin/cover.out
+
+.PHONY: all help vet lint fmt test test-fast fuzz generate check-generate check-format \
+	cover check-cover build demo bench vuln vulndb licences tools clean
+
+all: vet lint test ## vet, lint and test: what must pass before a change is handed over
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+vet: ## go vet
+	$(GO) vet ./...
+
+lint: $(LINT) ## golangci-lint as .golangci.yml says (the first run builds it, some minutes)
+	$(LINT) run ./...
+
+fmt: ## gofmt every file
+	gofmt -w $$(find . -name '*.go' -not -path './.bin/*')
+
+test: ## every test, with the race detector
+	$(GO) test -race $(TESTFLAGS) ./...
+
+test-fast: ## every test, without the race detector, unchanged ones from the cache
+	$(GO) test $(TESTFLAGS) ./...
+
+fuzz: ## every fuzz target for a while (FUZZTIME=10s)
+	@$(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
+		for target in $$({ grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$$dir"/*_test.go || true; } | awk '{print $$2}'); do \
+			echo "--- $$target in $${dir#$$PWD/}"; \
+			(cd "$$dir" && $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .); \
+		done; \
+	done
+
+generate: ## write the wire types and codec of a2a from the wire table
+	$(GO) generate ./a2a
+
+check-generate: ## fail if generated code is stale
+	@before=$$(cat a2a/*_gen.go | cksum); \
+	$(GO) generate ./a2a; \
+	[ "$$before" = "$$(cat a2a/*_gen.go | cksum)" ] || \
+		{ echo 'generated code was stale; it is fresh now, look at the difference and keep it' >&2; exit 1; }
+
+check-format: ## fail if a file is not as gofmt writes it
+	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './.bin/*')); \
+	[ -z "$$unformatted" ] || { echo "not formatted, run make fmt:" >&2; echo "$$unformatted" >&2; exit 1; }
+
+cover: ## coverage of the packages that have a floor
+	@mkdir -p .bin
+	$(GO) test -covermode=atomic -coverprofile=$(COVER_PROFILE) $(addprefix ./,$(COVER_PACKAGES))
+	@$(MAKE) --no-print-directory check-cover
+
+check-cover: ## compare a coverage profile with the floor (COVER_PROFILE, COVER_FLOOR)
+	@$(GO) run -C tools ./cover -profile $(abspath $(COVER_PROFILE)) -floor $(COVER_FLOOR) $(COVER_PACKAGES)
+
+build: ## the binary ./legation, which knows its version
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o legation ./cmd/legation
+
+demo: ## two instances on loopback, one handing a step to the other
+	$(GO) run ./cmd/legation demo
+
+bench: ## Go benchmarks (BENCH=pattern); lists of a million tasks take minutes to prepare
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
+
+vuln: $(VULN) vulndb ## known vulnerabilities that our code reaches
+	$(VULN) -db file://$(CURDIR)/.bin/vulndb ./...
+
+# The database comes from the Go proxy like every other module, so that the
+# check runs where nothing else can be reached. It is always the latest.
+vulndb: ## fetch the database of vulnerabilities into .bin
+	@mkdir -p .bin
+	@data=$$(cd .bin && $(GO) mod download -json golang.org/x/vulndb@latest | awk -F '"' '$$2 == "Dir" {print $$4}'); \
+	rm -rf .bin/vulndb; \
+	(cd .bin && $(GO) run golang.org/x/vulndb/cmd/indexdb@$${data##*@} -vulns "$$data/data/osv" -out vulndb)
+
+licences: ## the licence of every dependency is one we may ship
+	@$(GO) run -C tools ./licences -module $(CURDIR)
+
+tools: $(LINT) $(VULN) ## build the developer tools into .bin
+
+$(LINT):
+	$(GO) build -C tools -buildvcs=false -o $(abspath $@) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+$(VULN):
+	$(GO) build -C tools -buildvcs=false -o $(abspath $@) golang.org/x/vuln/cmd/govulncheck
+
+clean: ## remove what was built
+	rm -rf .bin legation

@@ -1,0 +1,286 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/guard"
+)
+
+// cardMethod is what the reading of a card is called in errors and logs.
+const cardMethod = "agent card"
+
+// Card is an agent card as it was read. It is not verified: that is for who
+// trusts it, with Raw. A card is not changed once it is made, and may be shared.
+type Card struct {
+	// AgentCard is what the card says, without members of other versions.
+	AgentCard a2a.AgentCard
+
+	// Violations are the faults of the card. [New] refuses a card for those
+	// that could change whom we trust.
+	Violations a2a.Violations
+
+	// Raw is the card byte for byte as it was answered, as signatures need it.
+	Raw []byte
+
+	// URL is where the card was read, empty for one from [ParseCard].
+	URL string
+
+	// ETag and LastModified are the validators it came with, or empty.
+	ETag, LastModified string
+
+	// FetchedAt is when it was read or last found unchanged.
+	FetchedAt time.Time
+
+	// MaxAge is how long from then it may be used without asking again: by its
+	// Cache-Control header and at most a day, 5 minutes where that is silent.
+	MaxAge time.Duration
+
+	route *url.URL
+	cfg   Config // to ask again with, unset for a card that can not be
+}
+
+// CardError says that no card was found, and where it was looked for.
+type CardError struct {
+	// Tried are the URLs, without query, in their order.
+	Tried []string
+	// Errs are what went wrong at each.
+	Errs []error
+}
+
+func (e *CardError) Error() string {
+	var b strings.Builder
+	b.WriteString("no agent card:")
+	for i, tried := range e.Tried {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		fmt.Fprintf(&b, " %s: %s", bounded(tried), strings.TrimPrefix(e.Errs[i].Error(), cardMethod+": "))
+	}
+	return b.String()
+}
+
+// Unwrap gives the errors of the places that were tried.
+func (e *CardError) Unwrap() []error { return e.Errs }
+
+// ReadCard reads the card of the agent at a URL. The URL is the agent's base,
+// below which the well-known path is tried and, where that is not found, the
+// one at the root of the host; or, if its path ends in .json, that of the card
+// itself. It also is the route: an interface of another origin is not used.
+//
+// The error is a *[CardError] once something was tried. Faults of a card that
+// is a JSON object are no error, see [Card.Violations].
+func ReadCard(ctx context.Context, rawURL string, cfg Config) (*Card, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	route, err := parseRoute(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, cfg.CardTimeout)
+	defer cancel()
+	failed := &CardError{}
+	for _, target := range cardURLs(route) {
+		card, err := fetchCard(limited, cfg, target, nil)
+		if err == nil {
+			card.route = route
+			return card, nil
+		}
+		if limited.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("no whole answer within %v: %w", cfg.CardTimeout, err)
+		}
+		failed.Tried = append(failed.Tried, withoutQuery(target))
+		failed.Errs = append(failed.Errs, err)
+		if missing, ok := errors.AsType[*HTTPError](err); !ok || missing.Status != http.StatusNotFound {
+			break
+		}
+	}
+	return nil, failed
+}
+
+// ParseCard makes a card from bytes that were kept or handed over. The route
+// is the URL the agent is registered under.
+func ParseCard(raw []byte, route string) (*Card, error) {
+	u, err := parseRoute(route)
+	if err != nil {
+		return nil, err
+	}
+	card, err := parseCard(raw, u)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	return card, nil
+}
+
+func parseCard(raw []byte, route *url.URL) (*Card, error) {
+	value, violations, err := a2a.Decode[a2a.AgentCard](raw)
+	if err != nil {
+		return nil, fmt.Errorf("the card can not be read: %w", err)
+	}
+	return &Card{AgentCard: value, Violations: violations, Raw: bytes.Clone(raw), route: route}, nil
+}
+
+// Interface returns the interface to call, see [ChooseInterface].
+func (c *Card) Interface() (a2a.AgentInterface, error) {
+	iface, err := ChooseInterface(c.AgentCard, c.route)
+	if refused, ok := errors.AsType[*InterfaceError](err); ok {
+		refused.Older = refused.Older || len(refused.Rejected) == 0 && older(c.Raw)
+	}
+	return iface, err
+}
+
+// Fresh reports whether the card may be used at a time without asking again.
+func (c *Card) Fresh(now time.Time) bool { return now.Before(c.FetchedAt.Add(c.MaxAge)) }
+
+// Revalidate asks whether the card has changed and returns the card as it is
+// now, which holds the same bytes if it has not. The receiver stays as it is.
+func (c *Card) Revalidate(ctx context.Context) (card *Card, changed bool, err error) {
+	if c.cfg.Guard == nil {
+		return nil, false, errors.New("client: this card was not read from a URL")
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.CardTimeout)
+	defer cancel()
+	card, err = fetchCard(ctx, c.cfg, c.URL, c)
+	if err != nil {
+		return nil, false, &CardError{Tried: []string{withoutQuery(c.URL)}, Errs: []error{err}}
+	}
+	card.route = c.route
+	return card, !bytes.Equal(card.Raw, c.Raw), nil
+}
+
+// check refuses a card whose faults could change whom we trust or what we are
+// asked to support.
+func (c *Card) check() error {
+	v, bad := fault(c.Violations)
+	if !bad {
+		v, bad = c.Violations.Find(a2a.TooMany)
+	}
+	if !bad {
+		return nil
+	}
+	return &InvalidResponseError{Method: cardMethod, Why: describe(v), Status: http.StatusOK, ContentType: typeJSON}
+}
+
+// wanted names the schemes the card asks for, or is empty where it has none or
+// allows anonymous calls as well.
+func (c *Card) wanted() string {
+	names := map[string]bool{}
+	for _, requirement := range c.AgentCard.SecurityRequirements {
+		if len(requirement.Schemes) == 0 {
+			return ""
+		}
+		for name := range requirement.Schemes {
+			names[quote(name)] = true
+		}
+	}
+	return bounded(strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+}
+
+// fetchCard reads one URL; with a known card only if that has changed.
+func fetchCard(ctx context.Context, cfg Config, target string, known *Card) (*Card, error) {
+	ctx = guard.WithMaxAnswer(ctx, cfg.MaxCardBytes)
+	resp, err := getCard(ctx, cfg, target, known, false)
+	if err == nil && resp.StatusCode == http.StatusUnauthorized && cfg.Credentials != nil {
+		resp.Body.Close()
+		resp, err = getCard(ctx, cfg, target, known, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+
+	if known != nil && resp.StatusCode == http.StatusNotModified {
+		same := *known
+		same.stamp(resp.Header, cfg.Now())
+		return &same, nil
+	}
+	if kind := mediaType(resp); resp.StatusCode != http.StatusOK || !isJSON(kind) && kind != "text/plain" {
+		return nil, newHTTPError(cardMethod, resp, cfg.Now())
+	}
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading the card: %w", err)
+	}
+	card, err := parseCard(raw, nil)
+	if err != nil {
+		return nil, &InvalidResponseError{Method: cardMethod, Why: err.Error(), Status: resp.StatusCode, ContentType: mediaType(resp)}
+	}
+	card.URL, card.cfg = target, cfg
+	card.stamp(resp.Header, cfg.Now())
+	return card, nil
+}
+
+func getCard(ctx context.Context, cfg Config, target string, known *Card, renew bool) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, errors.New("the URL can not be used")
+	}
+	if err := cfg.dress(ctx, req, renew); err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", typeJSON)
+	if known != nil {
+		if known.ETag != "" {
+			req.Header.Set("If-None-Match", known.ETag)
+		}
+		if known.LastModified != "" {
+			req.Header.Set("If-Modified-Since", known.LastModified)
+		}
+	}
+	resp, err := cfg.Guard.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	cfg.observe(cardMethod, resp)
+	return resp, nil
+}
+
+// cardURLs lists where a card may be, in the order to try.
+func cardURLs(route *url.URL) []string {
+	if strings.HasSuffix(strings.ToLower(route.Path), ".json") {
+		return []string{route.String()}
+	}
+	at := func(base string) string {
+		u := *route
+		u.RawQuery, u.RawPath = "", ""
+		u.Path = base + a2a.WellKnownCardPath
+		if base != "" && route.RawPath != "" {
+			u.RawPath = strings.TrimRight(route.RawPath, "/") + a2a.WellKnownCardPath
+		}
+		return u.String()
+	}
+	if base := strings.TrimRight(route.Path, "/"); base != "" {
+		return []string{at(base), at("")}
+	}
+	return []string{at("")}
+}
+
+func parseRoute(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("client: this is not the URL of an agent; write it like https://agent.example/path")
+	}
+	if u.User != nil {
+		return nil, errors.New("client: the URL carries a user name or password; give credentials as a header")
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+// withoutQuery is a URL as it may be shown.
+func withoutQuery(raw string) string {
+	shown, _, _ := strings.Cut(raw, "?")
+	return shown
+}

@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/client"
+	"github.com/legation/legation/guard"
+	"github.com/legation/legation/server"
+)
+
+const (
+	askTimeout  = time.Minute // for a command that asks one thing
+	workTimeout = time.Hour   // for a command that waits for work
+
+	maxCAFile = 1 << 20
+)
+
+// remote is how a command reaches the agent at the URL a person typed.
+type remote struct {
+	url     string
+	headers []string
+	ca      string
+	timeout time.Duration
+}
+
+func (r *remote) flags(cmd *cobra.Command, timeout time.Duration) {
+	cmd.Flags().StringArrayVar(&r.headers, "header", nil, "header to send with every request, as 'Name: value'; repeatable, and never shown")
+	cmd.Flags().StringVar(&r.ca, "ca", "", "file of PEM certificates to trust besides the system's")
+	cmd.Flags().DurationVar(&r.timeout, "timeout", timeout, "give up waiting after this; a task goes on at the agent")
+}
+
+// limit bounds all a command does.
+func (r *remote) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, r.timeout)
+}
+
+// config lets the typed host be reached wherever it is, and no other.
+func (r *remote) config() (client.Config, error) {
+	if r.timeout <= 0 {
+		return client.Config{}, usageError{errors.New("--timeout must be above zero; nothing is unlimited")}
+	}
+	host, err := typedHost(r.url)
+	if err != nil {
+		return client.Config{}, usageError{err}
+	}
+	headers, err := parseHeaders(r.headers)
+	if err != nil {
+		return client.Config{}, usageError{err}
+	}
+	policy := guard.Policy{AllowHosts: []string{host}}
+	if r.ca != "" {
+		roots, err := readRoots(r.ca)
+		if err != nil {
+			return client.Config{}, err
+		}
+		policy.TLSConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	if err := guard.CheckURL(r.url, policy); err != nil {
+		return client.Config{}, usageError{err}
+	}
+	transport, err := guard.New(policy)
+	if err != nil {
+		return client.Config{}, usageError{err}
+	}
+	return client.Config{Guard: transport, Headers: headers, Timeout: min(r.timeout, askTimeout)}, nil
+}
+
+// card reads the card of the agent.
+func (r *remote) card(ctx context.Context) (*client.Card, client.Config, error) {
+	cfg, err := r.config()
+	if err != nil {
+		return nil, cfg, err
+	}
+	card, err := client.ReadCard(ctx, r.url, cfg)
+	if err != nil && missing(err) {
+		if found := r.olderCard(ctx, cfg); found != "" {
+			err = &olderPathError{found: found, err: err}
+		}
+	}
+	if err != nil {
+		return nil, cfg, r.wrap(err)
+	}
+	return card, cfg, nil
+}
+
+// connect reads the card and returns a client that speaks to the agent.
+func (r *remote) connect(ctx context.Context) (*client.Client, client.Config, error) {
+	card, cfg, err := r.card(ctx)
+	if err != nil {
+		return nil, cfg, err
+	}
+	if announces(card, server.SkillExtension) {
+		cfg.Extensions = []string{server.SkillExtension}
+	}
+	c, err := client.New(card, cfg)
+	return c, cfg, r.wrap(err)
+}
+
+// missing reports whether there is no card at any of the places tried.
+func missing(err error) bool {
+	failed, ok := errors.AsType[*client.CardError](err)
+	if !ok {
+		return false
+	}
+	for _, one := range failed.Errs {
+		if answer, ok := errors.AsType[*client.HTTPError](one); !ok || answer.Status != http.StatusNotFound {
+			return false
+		}
+	}
+	return true
+}
+
+// olderCard looks where versions before 1.0 kept the card, to be able to say
+// so, and returns its URL.
+func (r *remote) olderCard(ctx context.Context, cfg client.Config) string {
+	u, err := url.Parse(r.url)
+	if err != nil {
+		return ""
+	}
+	older := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/.well-known/agent.json"}).String()
+	if _, err := client.ReadCard(ctx, older, cfg); err != nil {
+		return ""
+	}
+	return older
+}
+
+// wrap adds what a hint needs to know.
+func (r *remote) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &agentError{remote: r, err: err}
+}
+
+// command is a command line to the same agent, ready to be pasted. The values
+// of headers are left out: they may be secrets.
+func (r *remote) command(verb string, words ...string) string {
+	parts := []string{"legation", verb, shellWord(r.url)}
+	if r.ca != "" {
+		parts = append(parts, "--ca", shellWord(r.ca))
+	}
+	for _, header := range r.headers {
+		name, _, _ := strings.Cut(header, ":")
+		parts = append(parts, "--header", shellWord(strings.TrimSpace(name)+": …"))
+	}
+	for _, word := range words {
+		parts = append(parts, shellWord(word))
+	}
+	return strings.Join(parts, " ")
+}
+
+// typedHost is the host:port a URL leads to.
+func typedHost(raw string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		example := "https://agent.example"
+		if _, _, bad := net.SplitHostPort(raw); bad == nil {
+			example = "http://" + raw
+		}
+		return "", fmt.Errorf("%q is not the URL of an agent; write it like %s", cut(withoutUser(raw), 200), shellWord(example))
+	}
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "http":
+		port = "80"
+	default:
+		port = "443"
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// withoutUser leaves out what may be a password.
+func withoutUser(raw string) string {
+	if at := strings.LastIndexByte(raw, '@'); at >= 0 {
+		return "…" + raw[at:]
+	}
+	return raw
+}
+
+func parseHeaders(lines []string) (http.Header, error) {
+	headers := http.Header{}
+	for i, text := range lines {
+		name, value, ok := strings.Cut(text, ":")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--header number %d is not 'Name: value'", i+1)
+		}
+		headers.Add(name, strings.TrimSpace(value))
+	}
+	return headers, nil
+}
+
+// readRoots adds the certificates of a file to the system's.
+func readRoots(path string) (*x509.CertPool, error) {
+	pem, err := readFile(path, maxCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("--ca: %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("--ca: %s holds no PEM certificate (-----BEGIN CERTIFICATE-----)", path)
+	}
+	return roots, nil
+}
+
+// readFile reads a file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path) //nolint:gosec // the person named the file
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	content, err := readAll(file, limit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return content, nil
+}
+
+func readAll(r io.Reader, limit int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(content)) > limit {
+		err = fmt.Errorf("more than %s", size(limit))
+	}
+	return content, err
+}
+
+// size writes a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.4g KiB", float64(n)/(1<<10))
+	case n == 1:
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// announces reports whether a card names an extension.
+func announces(card *client.Card, uri string) bool {
+	for _, extension := range card.AgentCard.Capabilities.Extensions {
+		if extension.URI == uri {
+			return true
+		}
+	}
+	return false
+}
+
+// stateWord is a task state as people read and type it: input-required.
+func stateWord(state a2a.TaskState) string {
+	if state == a2a.TaskStateUnspecified {
+		return "unknown"
+	}
+	word := strings.TrimPrefix(state.String(), "TASK_STATE_")
+	return line(strings.ReplaceAll(strings.ToLower(word), "_", "-"), 60)
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/legation/legation/a2a"
+)
+
+// version is set by release builds.
+var version = ""
+
+func newVersion(io streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Say which version this is and which protocol it speaks",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Fprintf(io.out, "legation %s\nprotocol A2A %s over %s, specification %s\na2a.proto sha256 %s\nbuilt with %s for %s/%s\n",
+				buildVersion(), a2a.ProtocolVersion, a2a.BindingJSONRPC, a2a.SpecificationVersion, a2a.ProtoSHA256,
+				runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+}
+
+// buildVersion is the release, or else what the toolchain knows.
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "(development)"
+}

@@ -1,0 +1,174 @@
+// Package config is what an operator can set: one struct, filled from
+// defaults, then the environment, then flags.
+//
+// It checks what can be checked without touching anything, and says what is
+// wrong in words that name the flag and the variable.
+//
+// Start reading at [Config].
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Config is the settings of one server. [Load] fills in the defaults.
+type Config struct {
+	// Listen is the address to serve, loopback only as long as no remote
+	// client is registered. Port 0 takes a free one.
+	Listen string `env:"LISTEN"`
+
+	// Data is the directory of the embedded store. It is created when missing.
+	Data string `env:"DATA"`
+
+	// PublicURL is where others reach this server; the only source of the
+	// addresses in its cards. Empty means http:// and the address served.
+	PublicURL string `env:"PUBLIC_URL"`
+
+	// Name is the name on the default agent's card.
+	Name string `env:"NAME"`
+
+	// Publish are programs and models published as skills: see
+	// [ParsePublication].
+	Publish []string `env:"PUBLISH" envSeparator:"\n"`
+
+	// DefaultSkills name the skill that answers when a message names none:
+	// "SKILL" for the default agent, "AGENT/SKILL" for another.
+	DefaultSkills []string `env:"DEFAULT_SKILL" envSeparator:","`
+
+	// RunTimeout ends a turn that is still working.
+	RunTimeout time.Duration `env:"RUN_TIMEOUT"`
+
+	// WaitLimit bounds how long a blocking SendMessage waits before it returns
+	// the task as it stands. Zero means as long as a run may take.
+	WaitLimit time.Duration `env:"WAIT_LIMIT"`
+
+	// Drain is how long runs may go on when the server stops.
+	Drain time.Duration `env:"DRAIN"`
+
+	// Workers, PerCaller and Queue bound runs: at once on this node, at once
+	// for one caller, and waiting for one caller.
+	Workers   int `env:"WORKERS"`
+	PerCaller int `env:"RUNS_PER_CALLER"`
+	Queue     int `env:"QUEUE_PER_CALLER"`
+
+	// MaxBody and MaxTask bound a request's body and a stored task, in bytes.
+	MaxBody int64 `env:"MAX_BODY"`
+	MaxTask int   `env:"MAX_TASK"`
+
+	OpenAI OpenAI
+}
+
+// OpenAI says how to reach the endpoint of skills published as openai:MODEL.
+// The variables are the ones that endpoint's users have set already.
+type OpenAI struct {
+	BaseURL string `env:"OPENAI_BASE_URL"`
+	Key     string `env:"OPENAI_API_KEY"`
+}
+
+// Prefix begins the names of the environment variables of [Config].
+const Prefix = "LEGATION_"
+
+// Load returns the defaults with what the environment changes.
+func Load() (Config, error) {
+	cfg := Config{
+		Listen:     "127.0.0.1:8700",
+		Data:       defaultData(),
+		Name:       "Legation",
+		RunTimeout: time.Hour,
+		Drain:      30 * time.Second,
+		Workers:    32,
+		PerCaller:  8,
+		Queue:      64,
+		MaxBody:    4 << 20,
+		MaxTask:    8 << 20,
+	}
+	if err := env.ParseWithOptions(&cfg.OpenAI, env.Options{}); err != nil {
+		return cfg, fmt.Errorf("read the environment: %w", err)
+	}
+	key := cfg.OpenAI
+	if err := env.ParseWithOptions(&cfg, env.Options{Prefix: Prefix}); err != nil {
+		return cfg, fmt.Errorf("read the environment: %w", err)
+	}
+	cfg.OpenAI = key
+	return cfg, nil
+}
+
+func defaultData() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "legation")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".local", "share", "legation")
+	}
+	return "legation-data"
+}
+
+// Check reports everything that is wrong with the settings.
+func (c *Config) Check() error {
+	var problems []error
+	add := func(flag, format string, args ...any) {
+		problems = append(problems, fmt.Errorf("--%s: %s", flag, fmt.Sprintf(format, args...)))
+	}
+	if err := checkListen(c.Listen); err != nil {
+		add("listen", "%v", err)
+	}
+	if c.Data == "" {
+		add("data", "name a directory for the store")
+	}
+	if c.PublicURL != "" {
+		if err := checkPublicURL(c.PublicURL); err != nil {
+			add("public-url", "%v", err)
+		}
+	}
+	for _, limit := range []struct {
+		flag  string
+		value int64
+	}{
+		{"workers", int64(c.Workers)}, {"runs-per-caller", int64(c.PerCaller)}, {"queue-per-caller", int64(c.Queue)},
+		{"max-body", c.MaxBody}, {"max-task", int64(c.MaxTask)}, {"run-timeout", int64(c.RunTimeout)},
+	} {
+		if limit.value <= 0 {
+			add(limit.flag, "must be above zero; nothing is unlimited")
+		}
+	}
+	if c.WaitLimit < 0 || c.Drain < 0 {
+		add("wait-limit, --drain", "must not be below zero")
+	}
+	return errors.Join(problems...)
+}
+
+// checkListen holds the rule that a server without registered callers answers
+// loopback only.
+func checkListen(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%q is not HOST:PORT, for example 127.0.0.1:8700", address)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("%q is reachable from outside, but no remote client is registered, so nobody outside could be told from a stranger; listen on 127.0.0.1 or [::1]", address)
+}
+
+func checkPublicURL(raw string) error {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return fmt.Errorf("%q is not an absolute http or https URL", raw)
+	case u.RawQuery != "", u.Fragment != "", u.User != nil:
+		return fmt.Errorf("%q must have no user, query or fragment", raw)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cenkalti/backoff/v5"
+	oai "github.com/sashabaranov/go-openai"
+)
+
+// Role is who said a [Message].
+type Role string
+
+// The roles of messages.
+const (
+	RoleSystem    Role = oai.ChatMessageRoleSystem
+	RoleUser      Role = oai.ChatMessageRoleUser
+	RoleAssistant Role = oai.ChatMessageRoleAssistant
+)
+
+// Message is one thing said to or by the model.
+type Message struct {
+	Role Role
+	Text string
+}
+
+// Answer says how a completion ended.
+type Answer struct {
+	// Truncated says that a limit cut the answer, the endpoint's or ours.
+	Truncated bool
+
+	// Filtered says that the endpoint's content filter ended the answer.
+	Filtered bool
+
+	// Refusal is what the model said instead of answering, up to 4 KiB.
+	Refusal string
+}
+
+const (
+	maxTries   = 3
+	maxPause   = 30 * time.Second
+	maxRefusal = 4 << 10
+)
+
+// Complete asks the model to continue messages and passes its answer to deliver
+// as it comes, on the caller's goroutine. It ends with the error of deliver,
+// that of ctx, or an [*Error].
+//
+// A call that failed before the first event of its answer is made up to twice
+// more, after growing pauses and no sooner than the endpoint asked for, if its
+// failure is one that passes. A call the endpoint took and was silent about for
+// too long is not: it may be at work on it.
+func (m *Model) Complete(ctx context.Context, messages []Message, deliver func(text string) error) (Answer, error) {
+	pauses := backoff.ExponentialBackOff{
+		InitialInterval: time.Second, Multiplier: 3, MaxInterval: maxPause, RandomizationFactor: 0.5,
+	}
+	request := m.request(messages)
+	for try := 1; ; try++ {
+		answer, err := m.attempt(ctx, request, deliver)
+		failure, ok := errors.AsType[*Error](err)
+		if !ok {
+			return answer, err
+		}
+		pause := max(pauses.NextBackOff(), failure.after)
+		if !failure.retry || try == maxTries || pause > maxPause {
+			return answer, failure
+		}
+		m.log.Info("model call will be tried again", append(failure.attrs(), "try", try, "pause", pause)...)
+		if err := wait(ctx, pause); err != nil {
+			return Answer{}, err
+		}
+	}
+}
+
+// request is what is sent.
+func (m *Model) request(messages []Message) oai.ChatCompletionRequest {
+	request := oai.ChatCompletionRequest{Model: m.cfg.Model, MaxTokens: m.cfg.MaxTokens}
+	if reasons(m.cfg.Model) {
+		request.MaxTokens, request.MaxCompletionTokens = 0, m.cfg.MaxTokens
+	}
+	if t := m.cfg.Temperature; t != nil {
+		// Zero would be left out; the smallest number the library writes means
+		// the same to every endpoint.
+		request.Temperature = max(*t, math.SmallestNonzeroFloat32)
+	}
+	if p := m.cfg.TopP; p != nil {
+		request.TopP = *p
+	}
+	if m.cfg.System != "" {
+		request.Messages = append(request.Messages, oai.ChatCompletionMessage{Role: oai.ChatMessageRoleSystem, Content: m.cfg.System})
+	}
+	for _, said := range messages {
+		request.Messages = append(request.Messages, oai.ChatCompletionMessage{Role: string(said.Role), Content: said.Text})
+	}
+	return request
+}
+
+// reasons reports whether a model is one that takes the newer name of the limit
+// only. Most other endpoints take the older one only.
+func reasons(model string) bool {
+	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
+		if strings.HasPrefix(model, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// attempt makes one call.
+func (m *Model) attempt(ctx context.Context, request oai.ChatCompletionRequest, deliver func(string) error) (Answer, error) {
+	c := m.newCall(ctx)
+	defer c.end()
+	stream, err := c.client(m.cfg).CreateChatCompletionStream(c.ctx, request)
+	if err != nil {
+		return Answer{}, c.failure(ctx, err)
+	}
+	defer stream.Close()
+
+	reading := reading{left: m.cfg.MaxAnswer}
+	for {
+		event, err := stream.Recv()
+		if err != nil {
+			if errors.Is(err, io.EOF) && (reading.finished || c.marked()) {
+				return reading.Answer, nil
+			}
+			return reading.Answer, c.failure(ctx, err)
+		}
+		c.begun = true
+		text := reading.take(event)
+		if text != "" {
+			if err := deliver(text); err != nil {
+				return reading.Answer, err
+			}
+		}
+		if reading.left == 0 {
+			return reading.Answer, nil
+		}
+	}
+}
+
+// reading is an answer while it comes.
+type reading struct {
+	Answer
+	left     int // bytes of text still taken
+	finished bool
+}
+
+// take returns the text of an event and notes what else it says.
+func (r *reading) take(event oai.ChatCompletionStreamResponse) string {
+	var text string
+	for _, choice := range event.Choices {
+		if choice.Index != 0 {
+			continue // only one answer was asked for
+		}
+		text += choice.Delta.Content
+		r.Refusal = cut(r.Refusal+choice.Delta.Refusal, maxRefusal)
+		switch choice.FinishReason {
+		case "", oai.FinishReasonNull:
+			continue
+		case oai.FinishReasonLength:
+			r.Truncated = true
+		case oai.FinishReasonContentFilter:
+			r.Filtered = true
+		}
+		r.finished = true
+	}
+	if len(text) > r.left {
+		text, r.left, r.Truncated = cut(text, r.left), 0, true
+		return text
+	}
+	r.left -= len(text)
+	return text
+}
+
+// cut is at most n bytes of text, in whole letters.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+func wait(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

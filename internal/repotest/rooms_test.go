@@ -1,0 +1,135 @@
+package repotest
+
+// ring is how far out a package lies. Imports point inward.
+type ring int
+
+const (
+	vocabulary ring = iota // what everybody speaks of
+	rules                  // what happens, without any technology
+	edge                   // one technology each; edges do not import each other
+	assembly               // puts a process together
+)
+
+// room is what one package may import.
+type room struct {
+	ring ring
+
+	// imports are packages of this module, seen from its root.
+	imports []string
+
+	// modules are third-party modules. A new entry is a decision: it comes
+	// with a paragraph in docs/architecture.md that says why.
+	modules []string
+
+	// tests are further packages of this module that test files may import.
+	// Test files may also import whatever is in testModules.
+	tests []string
+
+	// forTests marks a package that only tests import; its own files may
+	// import what test files may.
+	forTests bool
+}
+
+const (
+	modSSRF    = "code.dny.dev/ssrf"
+	modBackoff = "github.com/cenkalti/backoff/v5"
+	modCobra   = "github.com/spf13/cobra"
+	modEnv     = "github.com/caarlos0/env/v11"
+	modFlag    = "github.com/spf13/pflag"
+	modGoose   = "github.com/pressly/goose/v3"
+	modJSON    = "github.com/go-json-experiment/json"
+	modOpenAI  = "github.com/sashabaranov/go-openai"
+	modSQLite  = "modernc.org/sqlite"
+	modSSE     = "github.com/tmaxmax/go-sse"
+	modSync    = "golang.org/x/sync"
+	modSys     = "golang.org/x/sys"
+	modUUID    = "github.com/google/uuid"
+)
+
+// testModules may be imported by every test file.
+var testModules = []string{
+	"github.com/google/go-cmp",
+	"github.com/rogpeppe/go-internal",
+	"go.uber.org/goleak",
+	"pgregory.net/rapid",
+	modJSON,
+}
+
+// rooms lists every package of the module. A package that is missing here fails
+// the tests: add it to the ring it belongs to, with the least it needs.
+var rooms = map[string]room{
+	"a2a":              {ring: vocabulary, modules: []string{modJSON, modUUID}},
+	"guard":            {ring: vocabulary, modules: []string{modSSRF}},
+	"internal/jsonrpc": {ring: vocabulary, modules: []string{modJSON}},
+	"internal/sse":     {ring: vocabulary, modules: []string{modSSE}},
+
+	"internal/work": {ring: rules},
+	"agent":         {ring: rules, imports: []string{"a2a", "internal/work"}},
+	"task": {
+		ring:    rules,
+		imports: []string{"a2a", "agent", "internal/work"},
+		modules: []string{modJSON},
+		tests:   []string{"store/sqlite", "store/storetest"},
+	},
+
+	"store/sqlite": {
+		ring:    edge,
+		imports: []string{"a2a", "task", "internal/work"},
+		modules: []string{modGoose, modJSON, modSQLite, modSync, modSys},
+		tests:   []string{"agent", "store/storetest"},
+	},
+	"server": {
+		ring:    edge,
+		imports: []string{"a2a", "agent", "task", "internal/jsonrpc", "internal/sse", "internal/work"},
+		modules: []string{modJSON},
+		tests:   []string{"store/sqlite", "internal/testkit"},
+	},
+	"client": {
+		ring:    edge,
+		imports: []string{"a2a", "guard", "internal/jsonrpc", "internal/sse"},
+		modules: []string{modBackoff, modJSON},
+		tests:   []string{"internal/testkit"},
+	},
+	"internal/provider/echo":  {ring: edge, imports: []string{"a2a", "agent"}},
+	"internal/provider/piece": {ring: vocabulary},
+	"internal/provider/command": {
+		ring:    edge,
+		imports: []string{"a2a", "agent", "internal/provider/piece"},
+		modules: []string{modSys},
+	},
+	"internal/provider/openai": {
+		ring:    edge,
+		imports: []string{"a2a", "agent", "guard", "internal/provider/piece"},
+		modules: []string{modBackoff, modJSON, modOpenAI},
+		tests:   []string{"internal/testkit"},
+	},
+
+	"internal/config": {ring: assembly, imports: []string{"a2a"}, modules: []string{modEnv}},
+	"internal/app": {
+		ring: assembly,
+		imports: []string{
+			"a2a", "agent", "task", "internal/work", "guard", "server", "client", "store/sqlite",
+			"internal/config", "internal/provider/echo", "internal/provider/command", "internal/provider/openai",
+		},
+		modules: []string{modJSON, modSync},
+		tests:   []string{"internal/testkit"},
+	},
+	"internal/cli": {
+		ring:    assembly,
+		imports: []string{"a2a", "guard", "client", "server", "internal/app", "internal/config"},
+		modules: []string{modCobra, modFlag, modJSON},
+		tests:   []string{"internal/testkit"},
+	},
+	"cmd/legation": {ring: assembly, imports: []string{"internal/cli"}},
+
+	"specification/generate": {ring: vocabulary, modules: []string{modJSON}},
+	"internal/repotest":      {ring: vocabulary},
+	"internal/testkit": {
+		ring: vocabulary, forTests: true,
+		imports: []string{"a2a", "internal/jsonrpc", "internal/sse"},
+	},
+	"store/storetest": {
+		ring: rules, forTests: true,
+		imports: []string{"a2a", "agent", "task", "internal/work"},
+	},
+}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// Callers says who calls. It must be safe for concurrent use.
+type Callers interface {
+	// Caller returns the name of the caller behind a request, whose body is
+	// not read. A [*Refusal] is answered as it says; any other error refuses
+	// the request with 503, for who cannot be checked is not let in.
+	Caller(r *http.Request) (string, error)
+}
+
+// CardReaders may be implemented by [Callers] to say who may read cards.
+// Without it cards are public.
+type CardReaders interface {
+	// ReadCard returns nil or a [*Refusal].
+	ReadCard(r *http.Request) error
+}
+
+// Refusal is why a caller is not served.
+type Refusal struct {
+	// Status is 401, 403, 429 or 503.
+	Status int
+
+	// Reason is a sentence for the caller.
+	Reason string
+
+	// Challenge is the value of WWW-Authenticate, which a 401 must have
+	// (RFC 9110, section 15.5.2).
+	Challenge string
+
+	// RetryAfter says when to try again. Zero or less says nothing.
+	RetryAfter time.Duration
+}
+
+// Error returns status and reason.
+func (r *Refusal) Error() string { return fmt.Sprintf("refused with %d: %s", r.Status, r.Reason) }
+
+// LocalCaller is the name of the caller that [Local] lets in.
+const LocalCaller = "local"
+
+// Local lets in what comes from this machine, as [LocalCaller], and nobody
+// else. The Host header must name the loopback too: a web page whose name was
+// made to resolve to it is not let in.
+type Local struct{}
+
+// Caller returns [LocalCaller], or a [*Refusal] with 403.
+func (Local) Caller(r *http.Request) (string, error) {
+	if err := (Local{}).ReadCard(r); err != nil {
+		return "", err
+	}
+	return LocalCaller, nil
+}
+
+// ReadCard holds cards to the same rule.
+func (Local) ReadCard(r *http.Request) error {
+	const why = "this server has no registered remote client, so it serves loopback only; "
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !from.Addr().Unmap().IsLoopback() {
+		return &Refusal{Status: http.StatusForbidden, Reason: why + "this request comes from elsewhere"}
+	}
+	if !loopbackHost(r.Host) {
+		return &Refusal{Status: http.StatusForbidden, Reason: why + "the Host header of this request names another host than localhost, 127.0.0.1 or [::1]"}
+	}
+	return nil
+}
+
+func loopbackHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	} else {
+		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Zone() == "" && addr.IsLoopback()
+}

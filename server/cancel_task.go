@@ -1,0 +1,26 @@
+package server
+
+import (
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/task"
+)
+
+// cancelTask answers CancelTask: the task, which is canceled by then.
+func cancelTask(c *call) error {
+	req, faults, err := decode[a2a.CancelTaskRequest](c)
+	if err != nil {
+		return err
+	}
+	faults.checkTaskID("id", req.ID)
+	if err := c.checkParams(req.Tenant, faults); err != nil {
+		return err
+	}
+	c.taskID = req.ID
+	ctx, cancel := c.detached()
+	defer cancel()
+	rec, err := c.server.engine.Cancel(ctx, c.owner, req.ID)
+	if err != nil {
+		return err
+	}
+	return c.answerTask(&rec, task.View{Artifacts: true})
+}

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/task"
+)
+
+// Server answers HTTP requests for a fixed set of agents. It is safe for
+// concurrent use.
+type Server struct {
+	engine *task.Engine
+	cfg    Config
+
+	endpoints map[string]*endpoint // by path, without the slash at its end
+	cards     map[string]*endpoint // by path
+
+	stopping context.Context
+	stop     context.CancelFunc
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// New returns a server for agents whose tasks engine keeps. It fails on a
+// public URL that is not absolute, on names used twice, and on cards that lack
+// what a card must have; the error says what is wrong with which agent.
+func New(engine *task.Engine, agents []Agent, cfg Config) (*Server, error) {
+	if engine == nil {
+		return nil, errors.New("server: an engine is required")
+	}
+	public, err := publicURL(cfg.PublicURL)
+	if err != nil {
+		return nil, fmt.Errorf("server: public URL %q: %w", cfg.PublicURL, err)
+	}
+	s := &Server{
+		engine:    engine,
+		cfg:       cfg.withDefaults(),
+		endpoints: make(map[string]*endpoint),
+		cards:     make(map[string]*endpoint),
+	}
+	for _, agent := range agents {
+		e, err := newEndpoint(agent, public, s.cfg)
+		if err != nil {
+			return nil, fmt.Errorf("server: %s: %w", title(agent.Name), err)
+		}
+		for _, prefix := range prefixes(public.Path) {
+			path := prefix + route(agent.Name)
+			if s.endpoints[path] != nil {
+				return nil, fmt.Errorf("server: %s: its address %s is taken", title(agent.Name), path+"/")
+			}
+			s.endpoints[path] = e
+			s.cards[path+a2a.WellKnownCardPath] = e
+		}
+	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Stop ends what is held open, so that the process can go down: a wait returns
+// its task as it stands, a stream is closed. Requests under way end soon after,
+// and new ones no longer wait.
+func (s *Server) Stop() { s.stop() }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if e := s.cards[r.URL.Path]; e != nil {
+		s.serveCard(w, r, e)
+		return
+	}
+	e := s.endpoints[strings.TrimRight(r.URL.Path, "/")]
+	c := &call{server: s, endpoint: e, w: w, r: r, began: time.Now()}
+	defer c.rescue()
+	if err := c.serve(); err != nil {
+		c.fail(err)
+		return
+	}
+	c.log(0, nil)
+}
+
+func title(agent string) string {
+	if agent == "" {
+		return "the default agent"
+	}
+	return fmt.Sprintf("agent %q", agent)
+}
+
+// route is the path of an agent below the public URL, without a slash at its
+// end.
+func route(agent string) string {
+	if agent == "" {
+		return ""
+	}
+	return "/agents/" + agent
+}
+
+// prefixes are the paths that may stand before a route.
+func prefixes(path string) []string {
+	if path == "" {
+		return []string{""}
+	}
+	return []string{"", path}
+}
+
+// publicURL parses the URL and takes the slashes off its end.
+func publicURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("it cannot be parsed")
+	}
+	switch {
+	case text == "":
+		return nil, errors.New("it is required, as in https://agents.example.com")
+	case u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "", u.Opaque != "":
+		return nil, errors.New("it must be absolute, as in https://agents.example.com")
+	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "", u.RawPath != "":
+		return nil, errors.New("it must have no user, query, fragment or escaped path")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	return u, nil
+}

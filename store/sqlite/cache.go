@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"hash/maphash"
+	"sync"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/task"
+)
+
+// entry is a task as committed, and where its rows are.
+type entry struct {
+	place
+	record task.Record
+}
+
+// place is where the rows of a task are.
+type place struct {
+	n       int64
+	owner   int64
+	context int64
+}
+
+// cache keeps the current form of tasks that changed or were read lately. The
+// writer puts what it has committed, so an entry is never older than what a
+// method has returned.
+type cache struct {
+	mu   sync.Mutex
+	kept *lru[*entry]
+	seed maphash.Seed
+
+	// drops counts, for each part of the ids, the entries that were dropped. A
+	// reader that saw none between its query and its fill cannot put back a
+	// form that a newer one, dropped since, had replaced.
+	drops [256]uint64
+}
+
+const entryOverhead = 512 // fields, map and list, roughly
+
+func newCache(limit int) *cache {
+	c := &cache{seed: maphash.MakeSeed()}
+	c.kept = newLRU[*entry](limit, func(id a2a.TaskID) { c.drops[c.part(id)]++ })
+	return c
+}
+
+func (c *cache) part(id a2a.TaskID) byte { return byte(maphash.String(c.seed, string(id))) }
+
+func (c *cache) get(id a2a.TaskID) (*entry, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kept.get(id)
+}
+
+// put keeps what was committed. Only the writer calls it, in order.
+func (c *cache) put(e *entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept.put(e.record.ID, e, e.record.Size()+len(e.record.Turn.Metadata)+entryOverhead)
+}
+
+// mark is taken before a query whose result may be filled in.
+func (c *cache) mark(id a2a.TaskID) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.drops[c.part(id)]
+}
+
+// fill keeps what a query has read, unless something newer was put or dropped
+// since the mark.
+func (c *cache) fill(e *entry, mark uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.kept.slots[e.record.ID]; ok || c.drops[c.part(e.record.ID)] != mark {
+		return
+	}
+	c.kept.put(e.record.ID, e, e.record.Size()+len(e.record.Turn.Metadata)+entryOverhead)
+}

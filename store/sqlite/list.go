@@ -1,0 +1,221 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/task"
+)
+
+// Bounds of a page, whatever is asked: how many tasks, and how many bytes of
+// documents before the page ends early.
+const (
+	maxPage      = 1000
+	maxPageBytes = 32 << 20
+)
+
+// List reads one page. The work depends on the size of the page, not on the
+// number of tasks; only the total of a query with Since counts. A page ends
+// early, with More set, when its documents take more than 32 MiB.
+func (s *Store) List(ctx context.Context, owner task.Owner, query task.Query) (task.Page, error) {
+	number, ok := s.owners.number(owner)
+	if !ok {
+		return task.Page{}, nil
+	}
+	var page task.Page
+	err := s.read(ctx, func(r *reader) error {
+		return r.snapshot(func() (err error) {
+			page, err = s.list(r, number, query)
+			return err
+		})
+	})
+	if err != nil {
+		return task.Page{}, err
+	}
+	return page, nil
+}
+
+// scope is a set of tasks that are indexed together: those of an owner or
+// those of a context.
+type scope struct {
+	index string
+	where string
+	n     int64
+}
+
+func ownerScope(n int64) scope   { return scope{index: "tasks_owner", where: "owner = ?1", n: n} }
+func contextScope(n int64) scope { return scope{index: "tasks_context", where: "context = ?1", n: n} }
+
+func (s *Store) list(r *reader, owner int64, query task.Query) (page task.Page, err error) {
+	in, numbers, err := r.counters(owner, query.ContextID)
+	if err != nil {
+		return page, err
+	}
+	since := int64(math.MinInt64)
+	if !query.Since.IsZero() {
+		since = query.Since.UnixMilli()
+		if query.Since.Nanosecond()%1e6 != 0 {
+			since++ // status times are whole milliseconds
+		}
+	}
+	limit := min(max(query.Limit, 1), maxPage)
+	var found []position
+	for i, count := range numbers {
+		if count == 0 || query.State != a2a.TaskStateUnspecified && query.State != states[i] {
+			continue
+		}
+		state := int64(i + 1)
+		if since != math.MinInt64 {
+			if count, err = r.countSince(in, state, since); err != nil {
+				return page, err
+			}
+		}
+		page.Total += count
+		if found, err = r.newest(in, state, since, query.After, limit+1, found); err != nil {
+			return page, err
+		}
+	}
+	slices.SortFunc(found, newestFirst)
+	page.More = len(found) > limit
+	size := 0
+	for _, p := range found[:min(len(found), limit)] {
+		record, err := s.listed(r, p.n, query.History, query.Artifacts)
+		if err != nil {
+			return page, err
+		}
+		if size += record.Size(); size > maxPageBytes && len(page.Records) > 0 {
+			page.More = true
+			break
+		}
+		page.Records = append(page.Records, record)
+	}
+	return page, nil
+}
+
+// counters are the scope of a query and its counters. Those of a context that
+// does not exist are zero.
+func (r *reader) counters(owner int64, context a2a.ContextID) (scope, counts, error) {
+	if context == "" {
+		found, _, err := r.one("SELECT "+stateColumns+" FROM owners WHERE n = ?1", owner)
+		if err != nil || found == nil {
+			return scope{}, counts{}, err
+		}
+		return ownerScope(owner), countsAt(found, 0), nil
+	}
+	found, _, err := r.one("SELECT n, "+stateColumns+" FROM contexts WHERE owner = ?1 AND id = ?2", owner, string(context))
+	if err != nil || found == nil {
+		return scope{}, counts{}, err
+	}
+	return contextScope(found.int(0)), countsAt(found, 1), nil
+}
+
+func (r *reader) countSince(in scope, state, since int64) (int64, error) {
+	found, ok, err := r.one("SELECT count(*) FROM tasks INDEXED BY "+in.index+" WHERE "+in.where+
+		" AND state = ?2 AND status_ms >= ?3", in.n, state, since)
+	if err != nil || !ok {
+		return 0, err
+	}
+	return found.int(0), nil
+}
+
+// position is a task's place in the order of lists.
+type position struct {
+	n        int64
+	statusMS int64
+	id       string
+}
+
+func newestFirst(a, b position) int {
+	return cmp.Or(cmp.Compare(b.statusMS, a.statusMS), cmp.Compare(b.id, a.id))
+}
+
+// newest adds the positions of the newest tasks in a state, after a cursor.
+func (r *reader) newest(in scope, state, since int64, after *task.Cursor, limit int, found []position) ([]position, error) {
+	end := position{statusMS: math.MaxInt64}
+	if after != nil {
+		end = position{statusMS: after.StatusAt.UnixMilli(), id: string(after.ID)}
+	}
+	args := []any{in.n, state, since, end.statusMS, end.id, int64(limit)}
+	err := r.each(newestText(in), args, func(row row) (bool, error) {
+		found = append(found, position{n: row.int(0), statusMS: row.int(1), id: row.text(2)})
+		return true, nil
+	})
+	return found, err
+}
+
+func newestText(in scope) string {
+	return "SELECT n, status_ms, id FROM tasks INDEXED BY " + in.index + " WHERE " + in.where +
+		" AND state = ?2 AND status_ms >= ?3 AND (status_ms, id) < (?4, ?5) ORDER BY status_ms DESC, id DESC LIMIT ?6"
+}
+
+// listed reads one task of a page, without the pieces that were not asked for.
+// SQLite reads large columns only where they are used.
+func (s *Store) listed(r *reader, n int64, history, artifacts bool) (task.Record, error) {
+	found, ok, err := r.one("SELECT "+taskColumns+
+		", CASE WHEN ?2 THEN t.history END, CASE WHEN ?3 THEN t.artifacts END"+tasksFrom+"t.n = ?1", n, history, artifacts)
+	if err != nil {
+		return task.Record{}, err
+	}
+	if !ok {
+		return task.Record{}, task.ErrNotFound
+	}
+	e, err := s.scanTask(found)
+	if err != nil {
+		return task.Record{}, err
+	}
+	return e.record, nil
+}
+
+// Earlier reads the newest ended tasks of a context besides one, oldest first.
+// It stops before the task whose documents would exceed maxBytes.
+func (s *Store) Earlier(ctx context.Context, owner task.Owner, context a2a.ContextID, besides a2a.TaskID, limit, maxBytes int) ([]task.Record, error) {
+	number, ok := s.owners.number(owner)
+	if !ok || limit <= 0 || context == "" {
+		return nil, nil
+	}
+	limit = min(limit, maxPage)
+	var records []task.Record
+	err := s.read(ctx, func(r *reader) error {
+		return r.snapshot(func() (err error) {
+			records, err = s.earlier(r, number, context, besides, limit, maxBytes)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(records)
+	return records, nil
+}
+
+func (s *Store) earlier(r *reader, owner int64, context a2a.ContextID, besides a2a.TaskID, limit, maxBytes int) (records []task.Record, err error) {
+	in, numbers, err := r.counters(owner, context)
+	if err != nil {
+		return nil, err
+	}
+	var found []position
+	for i, count := range numbers {
+		if count == 0 || !states[i].Terminal() {
+			continue
+		}
+		if found, err = r.newest(in, int64(i+1), math.MinInt64, nil, limit+1, found); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(found, newestFirst)
+	found = slices.DeleteFunc(found, func(p position) bool { return p.id == string(besides) })
+	for _, p := range found[:min(len(found), limit)] {
+		record, err := s.listed(r, p.n, true, true)
+		if err != nil {
+			return nil, err
+		}
+		if maxBytes -= record.Size(); maxBytes < 0 {
+			break
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}

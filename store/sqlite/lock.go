@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const (
+	databaseName = "legation.db"
+	lockName     = "legation.lock"
+)
+
+// errLocked is what tryLock returns when another holder has the lock.
+var errLocked = errors.New("locked")
+
+// lockDirectory takes the directory for this process. The operating system
+// frees the lock when the process ends, however it ends; the file stays.
+func lockDirectory(dir string) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := tryLock(file); err != nil {
+		defer file.Close()
+		if errors.Is(err, errLocked) {
+			return nil, &LockedError{Dir: dir, PID: readPID(file)}
+		}
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	// Who holds the lock is a courtesy to the next one; the lock does not
+	// depend on it.
+	if err := file.Truncate(0); err == nil {
+		_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	return file, nil
+}
+
+func readPID(file *os.File) int {
+	text := make([]byte, 32)
+	n, _ := file.ReadAt(text, 0)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// syncDirectory makes the names in a directory durable.
+func syncDirectory(dir string) error {
+	file, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return file.Sync()
+}

@@ -1,0 +1,238 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/internal/work"
+	"github.com/legation/legation/task"
+)
+
+// Task reads one task, from memory if it changed or was read lately.
+func (s *Store) Task(ctx context.Context, owner task.Owner, id a2a.TaskID) (task.Record, error) {
+	number, ok := s.owners.number(owner)
+	if !ok {
+		return task.Record{}, task.ErrNotFound
+	}
+	if e, ok := s.cache.get(id); ok {
+		if e.owner != number {
+			return task.Record{}, task.ErrNotFound
+		}
+		return e.record, nil
+	}
+	var found *entry
+	mark := s.cache.mark(id)
+	err := s.read(ctx, func(r *reader) (err error) {
+		found, err = s.readTask(r.connection, "t.id", string(id))
+		return err
+	})
+	switch {
+	case err != nil:
+		return task.Record{}, err
+	case found.owner != number:
+		return task.Record{}, task.ErrNotFound
+	}
+	s.cache.fill(found, mark)
+	return found.record, nil
+}
+
+// Held reads the task behind claimed work.
+func (s *Store) Held(ctx context.Context, fence work.Fence) (task.Record, error) {
+	var record task.Record
+	err := s.write(ctx, func(t *tx) error {
+		if !t.jobs.holds(fence) {
+			return task.ErrFenced
+		}
+		e, err := t.load(a2a.TaskID(fence.ID))
+		if err != nil {
+			return err
+		}
+		record = e.record
+		return nil
+	})
+	if err != nil {
+		return task.Record{}, err
+	}
+	return record, nil
+}
+
+// taskColumns are read in this order by scanTask.
+const taskColumns = `t.n, t.owner, t.context, t.state, t.status_ms, t.created_ms, t.last, t.settled,
+	t.turn, t.id, t.skill, t.turn_modes, t.turn_metadata, t.status, t.metadata, t.context_id`
+
+const tasksFrom = " FROM tasks t WHERE "
+
+// readTask reads the task whose column, t.n or t.id, has a value.
+func (s *Store) readTask(c *connection, column string, value any) (*entry, error) {
+	found, ok, err := c.one("SELECT "+taskColumns+", t.history, t.artifacts"+tasksFrom+column+" = ?1", value)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, task.ErrNotFound
+	}
+	return s.scanTask(found)
+}
+
+// scanTask is the task of a row of taskColumns, history and artifacts.
+func (s *Store) scanTask(r row) (*entry, error) {
+	e := &entry{place: place{n: r.int(0), owner: r.int(1), context: r.int(2)}}
+	e.record = task.Record{
+		Owner:     s.owners.name(e.owner),
+		ID:        a2a.TaskID(r.text(9)),
+		ContextID: a2a.ContextID(r.text(15)),
+		Skill:     r.text(10),
+		State:     stateOf(r.int(3)),
+		StatusAt:  time.UnixMilli(r.int(4)).UTC(),
+		CreatedAt: time.UnixMilli(r.int(5)).UTC(),
+		Last:      r.int(6),
+		Settled:   r.int(7),
+		Turn:      task.Turn{Number: int(r.int(8)), Metadata: r.bytes(12)},
+		Document: task.Document{
+			Status:    r.bytes(13),
+			Metadata:  r.bytes(14),
+			History:   r.bytes(16),
+			Artifacts: r.bytes(17),
+		},
+	}
+	if modes := r.text(11); modes != "" {
+		if err := json.Unmarshal([]byte(modes), &e.record.Turn.AcceptedOutputModes); err != nil {
+			return nil, fmt.Errorf("output modes of task %s: %w", e.record.ID, err)
+		}
+	}
+	return e, nil
+}
+
+// load reads a task as this group has left it.
+func (t *tx) load(id a2a.TaskID) (*entry, error) {
+	if touched, ok := t.tasks[id]; ok {
+		return touched.entry, nil
+	}
+	if e, ok := t.store.cache.get(id); ok {
+		return e, nil
+	}
+	e, err := t.store.readTask(t.connection, "t.id", string(id))
+	if err != nil && !errors.Is(err, task.ErrNotFound) {
+		t.broken = err
+	}
+	return e, err
+}
+
+// loadOwned reads a task of an owner as this group has left it.
+func (t *tx) loadOwned(owner task.Owner, id a2a.TaskID) (*entry, error) {
+	e, err := t.load(id)
+	if err == nil && e.record.Owner != owner {
+		return nil, task.ErrNotFound
+	}
+	return e, err
+}
+
+const (
+	insertTask = `INSERT INTO tasks (n, owner, context, state, status_ms, created_ms, last, settled, turn, id, context_id, skill,
+		turn_modes, turn_metadata, status, metadata, history, artifacts)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
+
+	updateDocument = `UPDATE tasks SET last = ?2, settled = ?3, turn = ?4, turn_modes = ?5, turn_metadata = ?6,
+		status = ?7, metadata = ?8, history = ?9, artifacts = ?10 WHERE n = ?1`
+
+	updateTask = `UPDATE tasks SET last = ?2, settled = ?3, turn = ?4, turn_modes = ?5, turn_metadata = ?6,
+		status = ?7, metadata = ?8, history = ?9, artifacts = ?10, state = ?11, status_ms = ?12 WHERE n = ?1`
+)
+
+// insert stores a new task and its first events.
+func (t *tx) insert(e *entry, events []task.Event, body []byte) error {
+	r := &e.record
+	state, err := stateNumber(r.State)
+	if err != nil {
+		return err
+	}
+	modes, err := encodeModes(r.Turn.AcceptedOutputModes)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(insertTask, e.n, e.owner, e.context, state, r.StatusAt.UnixMilli(), r.CreatedAt.UnixMilli(),
+		r.Last, r.Settled, int64(r.Turn.Number), string(r.ID), string(r.ContextID), r.Skill, modes, []byte(r.Turn.Metadata),
+		r.Status, r.Metadata, r.History, r.Artifacts); err != nil {
+		return err
+	}
+	if err := t.insertEvents(e, body); err != nil {
+		return err
+	}
+	t.totals.move(e, 0, state)
+	t.touch(e, events)
+	return nil
+}
+
+// update stores what became of a task, and the events that tell so. The body is
+// the events encoded, nil if there are none.
+func (t *tx) update(was *entry, record task.Record, events []task.Event, body []byte) error {
+	from, err := stateNumber(was.record.State)
+	if err != nil {
+		return err
+	}
+	to, err := stateNumber(record.State)
+	if err != nil {
+		return err
+	}
+	modes, err := encodeModes(record.Turn.AcceptedOutputModes)
+	if err != nil {
+		return err
+	}
+	e := &entry{place: was.place, record: record}
+	args := []any{e.n, record.Last, record.Settled, int64(record.Turn.Number), modes, []byte(record.Turn.Metadata),
+		record.Status, record.Metadata, record.History, record.Artifacts}
+	text := updateDocument
+	if from != to || !record.StatusAt.Equal(was.record.StatusAt) {
+		// State and status time are in the indexes of lists, which is why they
+		// are left alone where they can be.
+		text = updateTask
+		args = append(args, to, record.StatusAt.UnixMilli())
+	}
+	if _, err := t.exec(text, args...); err != nil {
+		return err
+	}
+	if len(events) > 0 {
+		if err := t.insertEvents(e, body); err != nil {
+			return err
+		}
+	}
+	t.totals.move(e, from, to)
+	t.touch(e, events)
+	return nil
+}
+
+// insertEvents stores events that were encoded, the last of which is the
+// record's last.
+func (t *tx) insertEvents(e *entry, body []byte) error {
+	_, err := t.exec("INSERT INTO events (key, body) VALUES (?1, ?2)", eventKey(e.n, e.record.Last), body)
+	return err
+}
+
+// checkEvents makes sure that events continue those that are stored.
+func checkEvents(events []task.Event, before, last int64) error {
+	for i, event := range events {
+		if event.Number != before+int64(i)+1 {
+			return fmt.Errorf("event %d of a batch has number %d, and %d events were stored before", i, event.Number, before)
+		}
+	}
+	if before+int64(len(events)) != last {
+		return fmt.Errorf("%d events after %d do not make %d", len(events), before, last)
+	}
+	if last >= 1<<eventBits {
+		return task.ErrTooLarge
+	}
+	return nil
+}
+
+func encodeModes(modes []string) (any, error) {
+	if modes == nil {
+		return nil, nil
+	}
+	b, err := json.Marshal(modes)
+	return string(b), err
+}

@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/task"
+)
+
+// tx is the transaction of one group of changes. A change makes all its checks
+// before its first write, so that a refused one leaves nothing to undo; when a
+// write fails the whole group is undone.
+type tx struct {
+	*writer
+	open    bool  // BEGIN was executed
+	written int   // statements that changed something
+	broken  error // why the transaction cannot be committed
+	undos   []func()
+
+	tasks    map[a2a.TaskID]*touched
+	order    []*touched // in the order of their first change
+	totals   totals
+	contexts map[contextKey]int64 // new in this group
+	ready    bool                 // something became claimable
+}
+
+// touched is a task this group has changed.
+type touched struct {
+	*entry
+	events []task.Event // new ones
+}
+
+func newTx(w *writer) *tx {
+	return &tx{
+		writer:   w,
+		tasks:    map[a2a.TaskID]*touched{},
+		totals:   newTotals(),
+		contexts: map[contextKey]int64{},
+	}
+}
+
+// exec runs a statement that writes.
+func (t *tx) exec(text string, args ...any) (int64, error) {
+	if !t.open {
+		if _, err := t.connection.exec("BEGIN IMMEDIATE"); err != nil {
+			t.broken = err
+			return 0, err
+		}
+		t.open = true
+	}
+	changed, err := t.connection.exec(text, args...)
+	if err != nil {
+		t.broken = err
+	}
+	if changed > 0 {
+		t.written++
+	}
+	return changed, err
+}
+
+// one reads a row within the transaction.
+func (t *tx) one(text string, args ...any) (row, bool, error) {
+	found, ok, err := t.connection.one(text, args...)
+	if err != nil {
+		t.broken = err
+	}
+	return found, ok, err
+}
+
+// undo registers what takes back a change of the writer's memory.
+func (t *tx) undo(f func()) { t.undos = append(t.undos, f) }
+
+// commit makes the group durable and then visible.
+func (t *tx) commit() error {
+	if t.broken != nil {
+		return t.broken
+	}
+	if t.open {
+		if err := t.flushTotals(); err != nil {
+			return err
+		}
+		if _, err := t.connection.exec("COMMIT"); err != nil {
+			return err
+		}
+	}
+	for _, touched := range t.order {
+		t.store.tail.append(touched.owner, touched.record.ID, touched.events)
+		t.store.cache.put(touched.entry)
+	}
+	for _, touched := range t.order {
+		t.store.watches.signal(touched.record.ID)
+	}
+	if t.ready {
+		signal(t.store.ready)
+	}
+	t.reset()
+	return nil
+}
+
+// rollback undoes the group.
+func (t *tx) rollback() {
+	if t.open {
+		// SQLite may have rolled back by itself, which makes this an error.
+		_, _ = t.connection.exec("ROLLBACK")
+	}
+	for i := len(t.undos) - 1; i >= 0; i-- {
+		t.undos[i]()
+	}
+	t.reset()
+}
+
+func (t *tx) reset() {
+	t.open, t.written, t.broken, t.ready = false, 0, nil, false
+	clear(t.undos)
+	t.undos = t.undos[:0]
+	clear(t.tasks)
+	clear(t.order)
+	t.order = t.order[:0]
+	t.totals.reset()
+	clear(t.contexts)
+}
+
+// touch records the new form of a task and its new events.
+func (t *tx) touch(e *entry, events []task.Event) {
+	known, ok := t.tasks[e.record.ID]
+	if !ok {
+		known = &touched{}
+		t.tasks[e.record.ID] = known
+		t.order = append(t.order, known)
+	}
+	known.entry = e
+	known.events = append(known.events, events...)
+}

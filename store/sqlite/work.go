@@ -1,0 +1,265 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/legation/legation/internal/work"
+)
+
+// Ready is signaled when something became ready, or a hold ended that kept
+// others of its group waiting. A lease that runs out is not signaled.
+func (s *Store) Ready() <-chan struct{} { return s.ready }
+
+// Claim takes claimable work, oldest first.
+func (s *Store) Claim(ctx context.Context, query work.Query) ([]work.Item, error) {
+	var items []work.Item
+	err := s.write(ctx, func(t *tx) (err error) {
+		items, err = t.claim(query)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+// Renew prolongs leases.
+func (s *Store) Renew(ctx context.Context, lease time.Duration, fences []work.Fence) ([]work.Key, error) {
+	var lost []work.Key
+	err := s.write(ctx, func(t *tx) error {
+		lost = nil
+		until := s.cfg.Now().Add(lease)
+		for _, fence := range fences {
+			if !t.jobs.holds(fence) {
+				lost = append(lost, fence.Key)
+				continue
+			}
+			h := t.jobs.held[fence.Key]
+			h.until = until
+			t.hold(fence.Key, h)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lost, nil
+}
+
+// Release gives work up. It keeps its place in the order and its attempts.
+func (s *Store) Release(ctx context.Context, fences []work.Fence) error {
+	return s.write(ctx, func(t *tx) error {
+		for _, fence := range fences {
+			if !t.jobs.holds(fence) {
+				continue
+			}
+			h := t.jobs.held[fence.Key]
+			if err := t.setWork(fence.Key, statusReady, h.attempt, h.queued, h.woken); err != nil {
+				return err
+			}
+			t.letGo(fence.Key)
+			t.addLoad(h.group, 0, 1)
+		}
+		return nil
+	})
+}
+
+// claimable is work that a claim may take.
+type claimable struct {
+	key     work.Key
+	group   string
+	attempt int64
+	queued  int64
+	woken   bool
+	expired bool // held, with a lease that has run out
+}
+
+func (t *tx) claim(query work.Query) ([]work.Item, error) {
+	if query.Limit <= 0 {
+		return nil, nil
+	}
+	now := t.store.cfg.Now()
+	candidates := t.expired(query.Kind, now)
+	free := map[string]int{} // how many more each group may hold
+	taken := 0
+	const ready = "SELECT id, grp, attempt, queued, woken FROM work WHERE status = 0 AND kind = ?1 ORDER BY queued"
+	err := t.each(ready, []any{string(query.Kind)}, func(r row) (bool, error) {
+		group := r.text(1)
+		left, ok := free[group]
+		if !ok {
+			left = query.PerGroup - t.jobs.loads[group].held
+		}
+		if left > 0 {
+			free[group] = left - 1
+			taken++
+			candidates = append(candidates, claimable{
+				key: work.Key{Kind: query.Kind, ID: r.text(0)}, group: group,
+				attempt: r.int(2), queued: r.int(3), woken: r.int(4) != 0,
+			})
+		} else {
+			free[group] = left
+		}
+		return taken < query.Limit, nil
+	})
+	if err != nil {
+		t.broken = err
+		return nil, err
+	}
+	slices.SortFunc(candidates, func(a, b claimable) int { return cmp.Compare(a.queued, b.queued) })
+
+	var items []work.Item
+	until := now.Add(query.Lease)
+	for _, c := range candidates[:min(len(candidates), query.Limit)] {
+		item, err := t.take(c, until)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// expired are the holds whose lease has run out. To claim one anew does not
+// change how many its group holds.
+func (t *tx) expired(kind work.Kind, now time.Time) []claimable {
+	var found []claimable
+	for key, h := range t.jobs.held {
+		if key.Kind == kind && h.until.Before(now) {
+			found = append(found, claimable{
+				key: key, group: h.group, attempt: h.attempt, queued: h.queued, woken: h.woken, expired: true,
+			})
+		}
+	}
+	return found
+}
+
+// take claims one.
+func (t *tx) take(c claimable, until time.Time) (work.Item, error) {
+	c.attempt++
+	if err := t.setWork(c.key, statusHeld, c.attempt, c.queued, c.woken); err != nil {
+		return work.Item{}, err
+	}
+	if !c.expired {
+		t.addLoad(c.group, 0, -1)
+	}
+	return t.holdNew(c, until), nil
+}
+
+// holdNew gives work a new epoch.
+func (t *tx) holdNew(c claimable, until time.Time) work.Item {
+	epoch := t.jobs.nextEpoch()
+	t.hold(c.key, hold{epoch: epoch, until: until, group: c.group, attempt: c.attempt, queued: c.queued, woken: c.woken})
+	return work.Item{Fence: work.Fence{Key: c.key, Epoch: epoch}, Attempt: int(c.attempt)}
+}
+
+// addWork makes a key new work, held at once or ready.
+func (t *tx) addWork(key work.Key, group string, claim bool, lease time.Duration) (*work.Item, error) {
+	c := claimable{key: key, group: group, queued: t.jobs.nextPlace()}
+	status := int64(statusReady)
+	if claim {
+		status, c.attempt = statusHeld, 1
+	}
+	const insert = "INSERT INTO work (kind, id, status, attempt, queued, grp) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+	if _, err := t.exec(insert, string(key.Kind), key.ID, status, c.attempt, c.queued, group); err != nil {
+		return nil, err
+	}
+	if !claim {
+		t.addLoad(group, 0, 1)
+		return nil, nil
+	}
+	item := t.holdNew(c, t.store.cfg.Now().Add(lease))
+	return &item, nil
+}
+
+// dropWork ends a key, in whatever state it is.
+func (t *tx) dropWork(key work.Key) error {
+	if _, held := t.jobs.held[key]; held {
+		return t.endWork(key)
+	}
+	found, ok, err := t.one(selectWork, string(key.Kind), key.ID)
+	if err != nil || !ok {
+		return err
+	}
+	status, group := found.int(0), found.text(1)
+	if err := t.endWork(key); err != nil {
+		return err
+	}
+	if status == statusReady {
+		t.addLoad(group, 0, -1)
+	}
+	return nil
+}
+
+const selectWork = "SELECT status, grp FROM work WHERE kind = ?1 AND id = ?2"
+
+// endWork removes a key and its hold.
+func (t *tx) endWork(key work.Key) error {
+	if _, err := t.exec("DELETE FROM work WHERE kind = ?1 AND id = ?2", string(key.Kind), key.ID); err != nil {
+		return err
+	}
+	t.letGo(key)
+	return nil
+}
+
+// suspendWork gives up a hold until the key is woken, or at once if it was.
+func (t *tx) suspendWork(key work.Key) error {
+	h := t.jobs.held[key]
+	status := int64(statusSuspended)
+	if h.woken {
+		status = statusReady
+	}
+	if err := t.setWork(key, status, 0, t.jobs.nextPlace(), false); err != nil {
+		return err
+	}
+	t.letGo(key)
+	if h.woken {
+		t.addLoad(h.group, 0, 1)
+	}
+	return nil
+}
+
+// wake makes a suspended key ready, and a held one find itself woken later.
+func (t *tx) wake(key work.Key) error {
+	if h, held := t.jobs.held[key]; held {
+		if h.woken {
+			return nil
+		}
+		h.woken = true
+		t.hold(key, h)
+		return t.setWork(key, statusHeld, h.attempt, h.queued, true)
+	}
+	found, ok, err := t.one(selectWork, string(key.Kind), key.ID)
+	if err != nil || !ok || found.int(0) != statusSuspended {
+		return err
+	}
+	group := found.text(1)
+	if err := t.setWork(key, statusReady, 0, t.jobs.nextPlace(), false); err != nil {
+		return err
+	}
+	t.addLoad(group, 0, 1)
+	return nil
+}
+
+func (t *tx) setWork(key work.Key, status, attempt, queued int64, woken bool) error {
+	const update = "UPDATE work SET status = ?3, attempt = ?4, queued = ?5, woken = ?6 WHERE kind = ?1 AND id = ?2"
+	_, err := t.exec(update, string(key.Kind), key.ID, status, attempt, queued, woken)
+	return err
+}
+
+// effect applies what travels with a change.
+func (t *tx) effect(effects work.Effects) error {
+	for _, key := range effects.Wake {
+		if err := t.wake(key); err != nil {
+			return err
+		}
+	}
+	for _, key := range effects.Cancel {
+		if err := t.dropWork(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
