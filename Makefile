@@ -9,29 +9,37 @@ GO       ?= go
 FUZZTIME ?= 10s
 BENCH    ?= .
 TESTFLAGS ?=
+DEMOFLAGS ?=
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X github.com/legation/legation/internal/cli.version=$(VERSION)
+
+# What releases are built with. Go 1.26.8 has known vulnerabilities that a server
+# like this one reaches.
+RELEASE_GO ?= go1.27.3
 
 # Developer tools are built once per version of theirs and of Go.
 TOOLS_GO     := $(shell $(GO) env GOVERSION)
 LINT_VERSION := $(shell awk '$$1 ~ /golangci-lint\/v2$$/ {print $$2}' tools/go.mod)
 VULN_VERSION := $(shell awk '$$1 == "golang.org/x/vuln" {print $$2}' tools/go.mod)
 LINT         := .bin/golangci-lint-$(LINT_VERSION)-$(TOOLS_GO)
-VULN         := .bin/govulncheck-$(VULN_VERSION)-$(TOOLS_GO)
+VULN         := .bin/govulncheck-$(VULN_VERSION)-$(RELEASE_GO)
 
 # Packages whose coverage has a floor, in percent. Generated files do not count.
 COVER_FLOOR    ?= 85
 COVER_PACKAGES := a2a task server client
 COVER_PROFILE  ?= .bin/cover.out
 
-.PHONY: all help vet lint fmt test test-fast fuzz generate check-generate check-format \
+.PHONY: all help release-go vet lint fmt test test-fast fuzz generate check-generate check-tidy check-format \
 	cover check-cover build demo bench vuln vulndb licences tools clean
 
 all: vet lint test ## vet, lint and test: what must pass before a change is handed over
 
+release-go: ## which Go releases are built with
+	@echo $(RELEASE_GO)
+
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 vet: ## go vet
 	$(GO) vet ./...
@@ -65,6 +73,9 @@ check-generate: ## fail if generated code is stale
 	[ "$$before" = "$$(cat a2a/*_gen.go | cksum)" ] || \
 		{ echo 'generated code was stale; it is fresh now, look at the difference and keep it' >&2; exit 1; }
 
+check-tidy: ## fail if go.mod or go.sum is not as go mod tidy writes it
+	@$(GO) mod tidy -diff >&2 || { echo 'run go mod tidy' >&2; exit 1; }
+
 check-format: ## fail if a file is not as gofmt writes it
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './.bin/*')); \
 	[ -z "$$unformatted" ] || { echo "not formatted, run make fmt:" >&2; echo "$$unformatted" >&2; exit 1; }
@@ -80,14 +91,14 @@ check-cover: ## compare a coverage profile with the floor (COVER_PROFILE, COVER_
 build: ## the binary ./legation, which knows its version
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o legation ./cmd/legation
 
-demo: ## two instances on loopback, one handing a step to the other
-	$(GO) run ./cmd/legation demo
+demo: ## two instances on loopback, one handing a step to the other (DEMOFLAGS=--once)
+	$(GO) run ./cmd/legation demo $(DEMOFLAGS)
 
 bench: ## Go benchmarks (BENCH=pattern); lists of a million tasks take minutes to prepare
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
 
-vuln: $(VULN) vulndb ## known vulnerabilities that our code reaches
-	$(VULN) -db file://$(CURDIR)/.bin/vulndb ./...
+vuln: $(VULN) vulndb ## known vulnerabilities that our code reaches when built as releases are
+	GOTOOLCHAIN=$(RELEASE_GO) $(VULN) -db file://$(CURDIR)/.bin/vulndb ./...
 
 # The database comes from the Go proxy like every other module, so that the
 # check runs where nothing else can be reached. It is always the latest.
@@ -106,7 +117,7 @@ $(LINT):
 	$(GO) build -C tools -buildvcs=false -o $(abspath $@) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 $(VULN):
-	$(GO) build -C tools -buildvcs=false -o $(abspath $@) golang.org/x/vuln/cmd/govulncheck
+	GOTOOLCHAIN=$(RELEASE_GO) $(GO) build -C tools -buildvcs=false -o $(abspath $@) golang.org/x/vuln/cmd/govulncheck
 
 clean: ## remove what was built
 	rm -rf .bin legation

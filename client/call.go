@@ -30,6 +30,9 @@ func (c *Client) call(ctx context.Context, method string, p params) ([]byte, *ex
 	x, err := c.send(limited, method, p, typeJSON)
 	if err == nil {
 		defer x.resp.Body.Close()
+		if x.streams() {
+			return nil, nil, x.invalid("it is a stream where one answer was asked for")
+		}
 		result, err = x.result(c.cfg.MaxAnswerBytes)
 	}
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
@@ -96,6 +99,11 @@ type exchange struct {
 	resp        *http.Response
 	contentType string
 	parsed      bool // the envelope is off already
+}
+
+// streams reports whether the answer is a stream of events.
+func (x *exchange) streams() bool {
+	return x.contentType == typeStream && x.resp.StatusCode/100 == 2
 }
 
 // result reads the whole answer, which is not a stream.

@@ -41,14 +41,11 @@ func (c *Client) open(ctx context.Context, method string, p params) (*connection
 	x, err := c.send(ctx, method, p, typeStream+", "+typeJSON)
 	timer.Stop()
 	if err != nil {
-		if context.Cause(ctx) == late {
-			err = fmt.Errorf("%w (%w)", late, err)
-		}
 		cancel(nil)
 		return nil, labeled(method, err)
 	}
 	n := &connection{x: x, ctx: ctx, cancel: cancel, opened: time.Now()}
-	if x.contentType == typeStream && x.resp.StatusCode/100 == 2 {
+	if x.streams() {
 		body := &watched{r: x.resp.Body, idle: c.cfg.StreamIdle, fire: func() { cancel(errIdle) }}
 		n.pull, n.stop = iter.Pull2(sse.Events(body, sse.Limits{
 			MaxEventBytes: c.cfg.MaxEventBytes,

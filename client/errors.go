@@ -119,6 +119,8 @@ func (e *HTTPError) Error() string {
 		text += " " + name
 	}
 	switch {
+	case e.IsHTML && e.Status == http.StatusNotFound:
+		text += " with a web page (" + e.ContentType + ")"
 	case e.IsHTML:
 		text += " with a web page (" + e.ContentType + "), probably from a proxy or a login page"
 	case e.ContentType != "" && e.Status/100 == 2:

@@ -39,10 +39,10 @@ func (s *Server) extendWrite(w http.ResponseWriter) {
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout))
 }
 
-// untilStop is the context of a wait or a stream: it ends when the caller
-// leaves or the server stops.
-func (c *call) untilStop() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(c.r.Context())
+// held is the context of a wait or a stream: it ends when the caller leaves,
+// the server stops, or the limit is reached.
+func (c *call) held(limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), limit)
 	release := context.AfterFunc(c.server.stopping, cancel)
 	return ctx, func() {
 		release()
@@ -53,8 +53,12 @@ func (c *call) untilStop() (context.Context, context.CancelFunc) {
 // detached is the context of a change: it outlives the connection, for what a
 // caller asked for is done or not done, and never half.
 func (c *call) detached() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(c.r.Context()), c.server.cfg.WaitLimit)
+	return context.WithTimeout(context.WithoutCancel(c.r.Context()), changeLimit)
 }
+
+// changeLimit bounds a change. It is far above what a store needs, for one that
+// is given up is not known to be undone.
+const changeLimit = 5 * time.Minute
 
 var buffers = sync.Pool{New: func() any {
 	b := make([]byte, 0, 4<<10)

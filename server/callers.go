@@ -48,7 +48,7 @@ const LocalCaller = "local"
 
 // Local lets in what comes from this machine, as [LocalCaller], and nobody
 // else. The Host header must name the loopback too: a web page whose name was
-// made to resolve to it is not let in.
+// made to resolve to it is not let in, nor is what a proxy passes on.
 type Local struct{}
 
 // Caller returns [LocalCaller], or a [*Refusal] with 403.
@@ -66,11 +66,20 @@ func (Local) ReadCard(r *http.Request) error {
 	if err != nil || !from.Addr().Unmap().IsLoopback() {
 		return &Refusal{Status: http.StatusForbidden, Reason: why + "this request comes from elsewhere"}
 	}
+	for _, name := range forwarding {
+		if r.Header.Get(name) != "" {
+			return &Refusal{Status: http.StatusForbidden, Reason: why + "this request was passed on by a proxy"}
+		}
+	}
 	if !loopbackHost(r.Host) {
 		return &Refusal{Status: http.StatusForbidden, Reason: why + "the Host header of this request names another host than localhost, 127.0.0.1 or [::1]"}
 	}
 	return nil
 }
+
+// forwarding are headers by which a proxy on this machine shows: behind it may
+// be anybody.
+var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}
 
 func loopbackHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {

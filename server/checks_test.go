@@ -41,7 +41,9 @@ func TestVersionOnEveryMethod(t *testing.T) {
 func TestOwnership(t *testing.T) {
 	w := newWorld(t, options{})
 	made := taskOf(t, w.post("/agents/ask", rpc("SendMessage", say("m-1", "hello"))).Body.Bytes())
-	read := func() string { return w.post("/agents/ask", rpc("GetTask", `{"id":"`+string(made.ID)+`"}`)).Body.String() }
+	read := func() string {
+		return w.post("/agents/ask", rpc("GetTask", `{"id":"`+string(made.ID)+`"}`)).Body.String()
+	}
 	before := read()
 
 	const absent = "00000000-0000-7000-8000-000000000000"
@@ -226,20 +228,18 @@ func TestLater(t *testing.T) {
 		config: func(cfg *server.Config) { cfg.Unavailable = func(error) bool { return true } },
 	})
 	send := func(id string) *httptest.ResponseRecorder {
-		return w.post("/agents/stuck", rpc("SendMessage", say(id, "hello", `},"configuration":{"returnImmediately":true`)))
+		return w.post("/agents/gate", rpc("SendMessage", say(id, "hello", background)))
 	}
-	for _, id := range []string{"m-1", "m-2"} {
-		if rec := send(id); codeOf(t, rec.Body.Bytes()) != 0 {
-			t.Fatalf("%s: %s", id, rec.Body)
-		}
-	}
+	taskOf(t, send("m-1").Body.Bytes())
+	<-w.gate.entered // so that nothing is queued
+	taskOf(t, send("m-2").Body.Bytes())
 	check("busy", send("m-3"), http.StatusTooManyRequests, "2")
 	w.halt()
 	check("stopping", send("m-4"), http.StatusServiceUnavailable, "5")
 	if err := w.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("store", w.post("/", rpc("ListTasks", `{"contextId":"c"}`)), http.StatusServiceUnavailable, "30")
+	check("store", w.post("/agents/gate", rpc("GetTask", `{"id":"t"}`)), http.StatusServiceUnavailable, "30")
 }
 
 // A task that would not fit is refused before it is made.

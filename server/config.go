@@ -53,6 +53,10 @@ type Config struct {
 	// take by default.
 	WaitLimit time.Duration
 
+	// StreamLimit bounds the life of a stream; then it is closed, as if the
+	// connection had been lost. Zero means 24 h.
+	StreamLimit time.Duration
+
 	// ReadTimeout bounds the reading of one request body, and WriteTimeout one
 	// write of an answer. Zero means 30 s.
 	ReadTimeout, WriteTimeout time.Duration
@@ -90,6 +94,7 @@ func (c Config) withDefaults() Config {
 	c.MaxBody = cmp.Or(c.MaxBody, 4<<20)
 	c.MaxParts = cmp.Or(c.MaxParts, 64)
 	c.WaitLimit = cmp.Or(c.WaitLimit, time.Hour)
+	c.StreamLimit = cmp.Or(c.StreamLimit, 24*time.Hour)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
 	c.CardMaxAge = cmp.Or(c.CardMaxAge, 5*time.Minute)

@@ -4,7 +4,9 @@
 // It is not the task engine and decides nothing about tasks: it checks who
 // asks and whether the question is sound, hands it to the engine, and writes
 // what is stored. It listens on nothing; timeouts of connections, TLS and
-// health belong to whoever mounts it.
+// health belong to whoever mounts it. Deadlines of single reads and writes are
+// set here, so the http.Server should have a WriteTimeout: with one, the
+// deadline of an answer does not reach into the next request of a connection.
 //
 // Invariant: a request is acted on only after everything about it was checked,
 // always in the same order: HTTP limits, caller, JSON, envelope, version,

@@ -104,15 +104,17 @@ func (c *call) wire(err error) (status int, wire *a2a.Error, reference string) {
 			break
 		}
 	}
-	if c.server.cfg.Unavailable(err) {
-		c.server.cfg.Logger.ErrorContext(c.r.Context(), "the store is unavailable", "method", c.method, "error", err)
-		err = later(http.StatusServiceUnavailable, storePause, "nothing can be stored at the moment; try again later")
-	}
 	if e, ok := errors.AsType[*httpError](err); ok {
 		return e.status, e.wire, ""
 	}
 	if e, ok := errors.AsType[*a2a.Error](err); ok {
 		return http.StatusOK, e, ""
+	}
+	if c.server.cfg.Unavailable(err) {
+		c.server.cfg.Logger.ErrorContext(c.r.Context(), "the store is unavailable", "method", c.method, "error", err)
+		wire = a2a.Errorf(a2a.CodeInternal, "nothing can be stored at the moment; try again later")
+		wire.RetryAfter = storePause
+		return http.StatusServiceUnavailable, wire, ""
 	}
 	reference = a2a.NewID()
 	status = http.StatusOK
@@ -139,6 +141,7 @@ func (c *call) callerError(err error) error {
 		c.server.cfg.Logger.ErrorContext(c.r.Context(), "a caller could not be checked", "agent", c.endpoint.name, "error", err)
 		return later(http.StatusServiceUnavailable, stoppingPause, "who calls cannot be checked at the moment; try again later")
 	}
+	c.server.cfg.Logger.InfoContext(c.r.Context(), "a caller was refused", "agent", c.endpoint.name, "status", refusal.Status, "remote", c.r.RemoteAddr)
 	code := a2a.CodeInvalidRequest // JSON-RPC and A2A have none for this
 	if refusal.Status >= 500 || refusal.Status == http.StatusTooManyRequests {
 		code = a2a.CodeInternal

@@ -73,7 +73,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 	_, err := server.New(w.engine, []server.Agent{{Card: good}}, server.Config{
 		PublicURL: "https://a.example",
-		CardSince: func(context.Context, string, string, time.Time) (time.Time, error) { return time.Time{}, errors.New("gone") },
+		CardSince: func(context.Context, string, string, time.Time) (time.Time, error) {
+			return time.Time{}, errors.New("gone")
+		},
 	})
 	if err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("New() error = %v, want the one of CardSince", err)
@@ -114,6 +116,12 @@ func TestLocal(t *testing.T) {
 			rec := w.do(r)
 			if served := rec.Code == http.StatusOK; served != test.served {
 				t.Errorf("%s from %q to %q: status %d, want served %v", r.Method, test.remote, test.host, rec.Code, test.served)
+			}
+			if test.served {
+				r.Header.Set("X-Forwarded-For", "10.0.0.1")
+				if rec := w.do(r); rec.Code != http.StatusForbidden {
+					t.Errorf("%s passed on by a proxy: status %d", r.Method, rec.Code)
+				}
 			}
 			if !test.served && (rec.Code != http.StatusForbidden || !strings.Contains(rec.Body.String(), "no registered remote client")) {
 				t.Errorf("%s from %q to %q is refused with %d %s", r.Method, test.remote, test.host, rec.Code, rec.Body)

@@ -21,11 +21,11 @@ var operations = map[string]operation{
 	a2a.MethodCancelTask:           cancelTask,
 	a2a.MethodSubscribeToTask:      subscribeToTask,
 
-	a2a.MethodCreateTaskPushNotificationConfig: createPushConfig,
-	a2a.MethodGetTaskPushNotificationConfig:    getPushConfig,
-	a2a.MethodListTaskPushNotificationConfigs:  listPushConfigs,
-	a2a.MethodDeleteTaskPushNotificationConfig: deletePushConfig,
-	a2a.MethodGetExtendedAgentCard:             getExtendedAgentCard,
+	a2a.MethodCreateTaskPushNotificationConfig: notOffered(func(r *a2a.TaskPushNotificationConfig) string { return r.Tenant }, errNoPush),
+	a2a.MethodGetTaskPushNotificationConfig:    notOffered(func(r *a2a.GetTaskPushNotificationConfigRequest) string { return r.Tenant }, errNoPush),
+	a2a.MethodListTaskPushNotificationConfigs:  notOffered(func(r *a2a.ListTaskPushNotificationConfigsRequest) string { return r.Tenant }, errNoPush),
+	a2a.MethodDeleteTaskPushNotificationConfig: notOffered(func(r *a2a.DeleteTaskPushNotificationConfigRequest) string { return r.Tenant }, errNoPush),
+	a2a.MethodGetExtendedAgentCard:             notOffered(func(r *a2a.GetExtendedAgentCardRequest) string { return r.Tenant }, errNoExtendedCard),
 }
 
 // unknownMethod names the method back, and how names look: callers of older
@@ -35,60 +35,29 @@ func unknownMethod(name string) error {
 		a2a.CodeMethodNotFound.Message(), strconv.Quote(cut(name)), a2a.MethodSendMessage)
 }
 
-// The methods below belong to capabilities that no agent here has. Their
+// notOffered is the operation of a capability that no agent here has. Its
 // parameters are checked all the same, so that a caller hears of a mistake
 // before it hears of the capability.
-
-func createPushConfig(c *call) error {
-	req, faults, err := decode[a2a.TaskPushNotificationConfig](c)
-	if err != nil {
-		return err
+func notOffered[T any, P a2a.Wire[T]](tenant func(*T) string, answer error) operation {
+	return func(c *call) error {
+		req, faults, err := decode[T, P](c)
+		if err != nil {
+			return err
+		}
+		if err := c.checkParams(tenant(&req), faults); err != nil {
+			return err
+		}
+		return answer
 	}
-	return c.notOffered(req.Tenant, faults, errNoPush)
 }
 
-func getPushConfig(c *call) error {
-	req, faults, err := decode[a2a.GetTaskPushNotificationConfigRequest](c)
-	if err != nil {
-		return err
-	}
-	return c.notOffered(req.Tenant, faults, errNoPush)
-}
+var (
+	errNoPush error = a2a.Errorf(a2a.CodePushNotificationNotSupported,
+		"this agent sends no push notifications; follow the task with %s or %s", a2a.MethodSubscribeToTask, a2a.MethodGetTask)
 
-func listPushConfigs(c *call) error {
-	req, faults, err := decode[a2a.ListTaskPushNotificationConfigsRequest](c)
-	if err != nil {
-		return err
-	}
-	return c.notOffered(req.Tenant, faults, errNoPush)
-}
-
-func deletePushConfig(c *call) error {
-	req, faults, err := decode[a2a.DeleteTaskPushNotificationConfigRequest](c)
-	if err != nil {
-		return err
-	}
-	return c.notOffered(req.Tenant, faults, errNoPush)
-}
-
-func getExtendedAgentCard(c *call) error {
-	req, faults, err := decode[a2a.GetExtendedAgentCardRequest](c)
-	if err != nil {
-		return err
-	}
-	return c.notOffered(req.Tenant, faults, a2a.Errorf(a2a.CodeUnsupportedOperation,
-		"this agent has no extended card; its card at %s says everything", a2a.WellKnownCardPath))
-}
-
-var errNoPush = a2a.Errorf(a2a.CodePushNotificationNotSupported,
-	"this agent sends no push notifications; follow the task with %s or %s", a2a.MethodSubscribeToTask, a2a.MethodGetTask)
-
-func (c *call) notOffered(tenant string, faults faults, answer error) error {
-	if err := c.checkParams(tenant, faults); err != nil {
-		return err
-	}
-	return answer
-}
+	errNoExtendedCard error = a2a.Errorf(a2a.CodeUnsupportedOperation,
+		"this agent has no extended card; its card at %s says everything", a2a.WellKnownCardPath)
+)
 
 // checkStreaming refuses the methods that stream where the card does not
 // offer it (section 3.3.4).

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/task"
 )
@@ -43,10 +41,8 @@ func (c *call) wait(rec task.Record) (task.Record, error) {
 	if rec.State.Terminal() || rec.State.Interrupted() {
 		return rec, nil
 	}
-	ctx, cancel := c.untilStop()
+	ctx, cancel := c.held(c.server.cfg.WaitLimit)
 	defer cancel()
-	ctx, expire := context.WithTimeout(ctx, c.server.cfg.WaitLimit)
-	defer expire()
 	return c.server.engine.Wait(ctx, rec)
 }
 

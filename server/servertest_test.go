@@ -33,10 +33,10 @@ type world struct {
 
 // options change the world a test begins with.
 type options struct {
-	config  func(*server.Config)
-	engine  task.Config
-	agents  []server.Agent // nil: those of published
-	dir     string // of the store; empty: a fresh one
+	config func(*server.Config)
+	engine task.Config
+	agents []server.Agent // nil: those of published
+	dir    string         // of the store; empty: a fresh one
 }
 
 // newWorld builds a world that ends with the test.
@@ -48,7 +48,7 @@ func newWorld(t *testing.T, with options) *world {
 }
 
 // startWorld builds a world that ends when the returned function is called.
-func startWorld(t *testing.T, with options) (*world, func()) {
+func startWorld(t testing.TB, with options) (*world, func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	dir := with.dir
@@ -340,7 +340,7 @@ func say(id, text string, more ...string) string {
 }
 
 // taskOf reads the task of an answer or an event, bare or wrapped.
-func taskOf(t *testing.T, body []byte) a2a.Task {
+func taskOf(t testing.TB, body []byte) a2a.Task {
 	t.Helper()
 	resp, err := jsonrpc.ParseResponse(body)
 	if err != nil || !resp.HasResult {

@@ -53,10 +53,11 @@ func (c *call) begin() (err error) {
 func never(a2a.TaskState) bool { return false }
 
 // follow streams a task and what becomes of it, until it has ended, is in a
-// state that ends this stream, or the reader or the server goes. Several
-// events that are there leave in one piece.
+// state that ends this stream, the reader or the server goes, or the stream is
+// as old as one may get: it is resumed by subscribing again. Several events
+// that are there leave in one piece.
 func (c *call) follow(feed *task.Feed, view task.View, ends func(a2a.TaskState) bool) error {
-	ctx, cancel := c.untilStop()
+	ctx, cancel := c.held(c.server.cfg.StreamLimit)
 	defer cancel()
 	if c.begin() != nil {
 		return nil // the reader is gone

@@ -13,6 +13,7 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/task"
 )
 
@@ -162,4 +163,40 @@ func TestTheClaimIsFreeAfterACancel(t *testing.T) {
 			t.Errorf("the waiting task is %s (%v) after %v", got.State, err, time.Since(began))
 		}
 	})
+}
+
+// TestACancelOfAnotherNodeReachesTheAgent voids the fence without telling the
+// engine, as another node would.
+func TestACancelOfAnotherNodeReachesTheAgent(t *testing.T) {
+	for name, talks := range map[string]bool{"an agent that puts something out": true, "a silent one": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				told := make(chan time.Time, 1)
+				r := start(t, agents{"s": agent.Func(func(ctx context.Context, _ agent.Turn, out agent.Output) (agent.Outcome, error) {
+					<-time.After(time.Second)
+					if talks {
+						if err := out.Artifact(ctx, text("x"), agent.Chunk{}); err != nil {
+							return agent.Outcome{}, err
+						}
+					}
+					<-ctx.Done()
+					told <- time.Now()
+					return agent.Outcome{}, ctx.Err()
+				})}, setup{})
+				rec := r.send(t, clientA, userMessage("m-1", "x"))
+				<-time.After(500 * time.Millisecond)
+				if _, err := r.store.Cancel(t.Context(), clientA, rec.ID, time.Now(), work.Effects{}); err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				limit := 5 * time.Second // the heartbeat
+				if talks {
+					limit = time.Second
+				}
+				if took := (<-told).Sub(began); took > limit {
+					t.Errorf("the agent was told after %v, want at most %v", took, limit)
+				}
+			})
+		})
+	}
 }

@@ -34,7 +34,8 @@ type output struct {
 	store Store
 	fence work.Fence
 	now   func() time.Time
-	max   int // bytes the task may be stored with
+	max   int    // bytes the task may be stored with
+	lost  func() // called when the fence turns out to be void
 
 	mu        sync.Mutex
 	moved     *sync.Cond // a commit came back
@@ -54,8 +55,8 @@ type output struct {
 	artifacts int            // nameless artifacts so far
 }
 
-func newOutput(store Store, fence work.Fence, d *draft, now func() time.Time, maxBytes int) *output {
-	o := &output{store: store, fence: fence, now: now, max: maxBytes,
+func newOutput(store Store, fence work.Fence, d *draft, now func() time.Time, maxBytes int, lost func()) *output {
+	o := &output{store: store, fence: fence, now: now, max: maxBytes, lost: lost,
 		draft: d, was: d.rec.State, committed: d.rec.Last, turn: d.rec.Turn.Number}
 	o.moved = sync.NewCond(&o.mu)
 	return o
@@ -195,6 +196,7 @@ func (o *output) commit(then Then, effects work.Effects) {
 	o.busy = false
 	if err != nil {
 		o.err = err
+		o.lost()
 	} else {
 		o.was, o.committed = batch.Record.State, batch.Record.Last
 	}

@@ -39,7 +39,10 @@ func (e *Engine) handle(ctx context.Context, item work.Item) (finished bool) {
 		return false
 	}
 	log = log.With("agent", rec.Owner.Agent, "skill", rec.Skill)
-	out := newOutput(e.store, item.Fence, d, e.cfg.Now, e.cfg.MaxBytes)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	lost := func() { cancel(work.ErrLost) }
+	out := newOutput(e.store, item.Fence, d, e.cfg.Now, e.cfg.MaxBytes, lost)
 
 	end, ended := e.refuseEntry(rec, item)
 	if !ended {

@@ -168,7 +168,7 @@ func typedHost(raw string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		example := "https://agent.example"
-		if _, _, bad := net.SplitHostPort(raw); bad == nil {
+		if _, port, bad := net.SplitHostPort(raw); bad == nil && strings.Trim(port, "0123456789") == "" {
 			example = "http://" + raw
 		}
 		return "", fmt.Errorf("%q is not the URL of an agent; write it like %s", cut(withoutUser(raw), 200), shellWord(example))

@@ -20,7 +20,7 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// Config is the settings of one server. [Load] fills in the defaults.
+// Config is the settings of one server. [Default] fills in the defaults.
 type Config struct {
 	// Listen is the address to serve, loopback only as long as no remote
 	// client is registered. Port 0 takes a free one.
@@ -68,7 +68,8 @@ type Config struct {
 }
 
 // OpenAI says how to reach the endpoint of skills published as openai:MODEL.
-// The variables are the ones that endpoint's users have set already.
+// The variables are the ones that its users have set already; with [Prefix] in
+// front they are for this program alone, and win.
 type OpenAI struct {
 	BaseURL string `env:"OPENAI_BASE_URL"`
 	Key     string `env:"OPENAI_API_KEY"`
@@ -77,9 +78,9 @@ type OpenAI struct {
 // Prefix begins the names of the environment variables of [Config].
 const Prefix = "LEGATION_"
 
-// Load returns the defaults with what the environment changes.
-func Load() (Config, error) {
-	cfg := Config{
+// Default returns the settings of a server that nobody has set anything for.
+func Default() Config {
+	return Config{
 		Listen:     "127.0.0.1:8700",
 		Data:       defaultData(),
 		Name:       "Legation",
@@ -91,14 +92,18 @@ func Load() (Config, error) {
 		MaxBody:    4 << 20,
 		MaxTask:    8 << 20,
 	}
-	if err := env.ParseWithOptions(&cfg.OpenAI, env.Options{}); err != nil {
+}
+
+// Load returns the defaults with what the environment changes.
+func Load() (Config, error) {
+	cfg := Default()
+	err := env.Parse(&cfg.OpenAI)
+	if err == nil {
+		err = env.ParseWithOptions(&cfg, env.Options{Prefix: Prefix})
+	}
+	if err != nil {
 		return cfg, fmt.Errorf("read the environment: %w", err)
 	}
-	key := cfg.OpenAI
-	if err := env.ParseWithOptions(&cfg, env.Options{Prefix: Prefix}); err != nil {
-		return cfg, fmt.Errorf("read the environment: %w", err)
-	}
-	cfg.OpenAI = key
 	return cfg, nil
 }
 

@@ -30,11 +30,11 @@ func ParsePublication(text string) (Publication, error) {
 	if agent, skill, ok := strings.Cut(left, "/"); ok {
 		p.Agent, p.Skill = agent, skill
 		if !name.MatchString(p.Agent) {
-			return Publication{}, badName("agent", p.Agent)
+			return Publication{}, badName("an agent", p.Agent)
 		}
 	}
 	if !name.MatchString(p.Skill) {
-		return Publication{}, badName("skill", p.Skill)
+		return Publication{}, badName("a skill", p.Skill)
 	}
 	target = strings.TrimSpace(target)
 	switch model, isModel := strings.CutPrefix(target, "openai:"); {
@@ -53,7 +53,7 @@ func ParsePublication(text string) (Publication, error) {
 }
 
 func badName(what, text string) error {
-	return fmt.Errorf("%q is not a name of an %s: use letters, digits, '.', '_' and '-', at most 63", text, what)
+	return fmt.Errorf("%q is not a name of %s: use letters, digits, '.', '_' and '-', at most 63", text, what)
 }
 
 // ParseDefaultSkill reads "SKILL" or "AGENT/SKILL".
@@ -62,11 +62,11 @@ func ParseDefaultSkill(text string) (agent, skill string, err error) {
 	if before, after, ok := strings.Cut(text, "/"); ok {
 		agent, skill = before, after
 		if !name.MatchString(agent) {
-			return "", "", badName("agent", agent)
+			return "", "", badName("an agent", agent)
 		}
 	}
 	if !name.MatchString(skill) {
-		return "", "", badName("skill", skill)
+		return "", "", badName("a skill", skill)
 	}
 	return agent, skill, nil
 }

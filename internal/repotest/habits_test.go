@@ -26,7 +26,7 @@ var forbidden = []struct {
 	},
 	{
 		"an absolute path of somebody's machine",
-		regexp.MustCompile(`(^|[^\w.~/-])/(work|home|Users|root)` + `/\w`),
+		regexp.MustCompile(`(^|[^\w.~/-])/(work|home|Users|root)` + `/\w\w`),
 	},
 }
 

@@ -116,17 +116,21 @@ var rooms = map[string]room{
 	},
 	"internal/cli": {
 		ring:    assembly,
-		imports: []string{"a2a", "guard", "client", "server", "internal/app", "internal/config"},
+		imports: []string{"a2a", "agent", "guard", "client", "server", "internal/app", "internal/config"},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},
 	},
-	"cmd/legation": {ring: assembly, imports: []string{"internal/cli"}},
+	"cmd/legation": {
+		ring:    assembly,
+		imports: []string{"internal/cli"},
+		tests:   []string{"a2a", "client", "guard"}, // kills the program and asks it what it remembers
+	},
 
 	"specification/generate": {ring: vocabulary, modules: []string{modJSON}},
 	"internal/repotest":      {ring: vocabulary},
 	"internal/testkit": {
 		ring: vocabulary, forTests: true,
-		imports: []string{"a2a", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "guard", "internal/jsonrpc", "internal/sse"},
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-
 )
 
 // maxGroup is the most changes in one commit, and the most that wait.
@@ -263,4 +262,3 @@ func (t *tx) apply(c *change) (err error) {
 	}()
 	return c.apply(t)
 }
-

@@ -67,15 +67,15 @@ var eventTests = map[string]func(*fixture){
 	"readers at any pace see every event once and in order": func(f *fixture) {
 		record, fence := f.working(alice)
 		const batches = 150
-		last := record.Last + 2*batches + 1
+		id, last := record.ID, record.Last+2*batches+1
 		var readers sync.WaitGroup
 		for range 4 {
-			wake, stop := f.store.Watch(record.ID)
+			wake, stop := f.store.Watch(id)
 			readers.Go(func() {
 				defer stop()
 				seen := int64(0)
 				for seen < last {
-					events, err := f.store.Events(f.ctx(), alice, record.ID, seen)
+					events, err := f.store.Events(f.ctx(), alice, id, seen)
 					if err != nil {
 						f.Errorf("Events() error = %v", err)
 						return

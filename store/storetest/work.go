@@ -301,7 +301,8 @@ var effectTests = map[string]func(*fixture){
 				}
 			})
 			both.Wait()
-			f.claimOne(record.ID)
+			record.Last++
+			f.append(f.claimOne(record.ID).Fence, f.status(record, a2a.TaskStateCompleted, task.End))
 		}
 	},
 

@@ -112,7 +112,7 @@ func TestAProcessThatLeftTheGroupHoldsNothingUp(t *testing.T) {
 		t.Skip("NOT TESTED: this machine has no setsid command")
 	}
 	fifo, ready := newFifo(t), newFifo(t)
-	script := `setsid sh -c 'echo left; : > "$2"; read line < "$1"' sh "$1" "$2" & read line < "$2"; echo done`
+	script := `exec 3<&0; setsid sh -c 'echo left; : > "$2"; read line < "$1"' sh "$1" "$2" & read line < "$2"; echo done`
 	var out recorder
 	long := make([]byte, 1<<20) // more than a pipe holds, and nobody reads it
 	for i := range long {

@@ -116,11 +116,11 @@ type output struct {
 	err     error
 }
 
-func (o *output) put(piece []byte, last bool) error {
-	o.binary = o.binary || !utf8.Valid(piece)
-	part := a2a.Part{Content: a2a.PartText(piece), MediaType: textType}
+func (o *output) put(p []byte, last bool) error {
+	o.binary = o.binary || !utf8.Valid(p)
+	part := a2a.Part{Content: a2a.PartText(p), MediaType: textType}
 	if o.binary {
-		part = a2a.RawPart(append([]byte{}, piece...), "", binaryType)
+		part = a2a.RawPart(append([]byte{}, p...), "", binaryType)
 	}
 	artifact := a2a.Artifact{Parts: []a2a.Part{part}}
 	if !o.started {

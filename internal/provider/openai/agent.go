@@ -56,9 +56,9 @@ func (a *Agent) Run(ctx context.Context, turn agent.Turn, out agent.Output) (age
 			return err
 		})
 		return err
-	}, func(piece []byte, last bool) error {
+	}, func(p []byte, last bool) error {
 		chunk := agent.Chunk{Append: started, Last: last}
-		artifact := a2a.Artifact{Parts: []a2a.Part{a2a.TextPart(string(piece))}}
+		artifact := a2a.Artifact{Parts: []a2a.Part{a2a.TextPart(string(p))}}
 		if !started {
 			artifact.Name = "answer"
 		}

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -42,6 +43,10 @@ func TestAnswers(t *testing.T) {
 		"cut by us": {
 			cfg: openai.Config{MaxAnswer: 4}, body: events(delta("abc"), delta("é"), delta("f"), finish("stop"), done),
 			state: a2a.TaskStateCompleted, text: "abc", metadata: `{"truncated":true}`,
+		},
+		"as long as we take": {
+			cfg: openai.Config{MaxAnswer: 3}, body: events(delta("abc"), finish("stop"), done),
+			state: a2a.TaskStateCompleted, text: "abc",
 		},
 		"empty": {
 			body:  events(finish("stop"), done),
@@ -110,7 +115,7 @@ func TestAnAnswerIsPutOutAsItComes(t *testing.T) {
 		streams(delta("one "))(w, r)
 		w.(http.Flusher).Flush()
 		<-seen // the rest comes only when the first chunk was put out
-		streams(delta("two"), finish("stop"), done)(w, r)
+		io.WriteString(w, events(delta("two"), finish("stop"), done))
 	})
 	a, err := openai.New(e.config())
 	if err != nil {

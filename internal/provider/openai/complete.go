@@ -121,26 +121,24 @@ func (m *Model) attempt(ctx context.Context, request oai.ChatCompletionRequest, 
 	}
 	defer stream.Close()
 
-	reading := reading{left: m.cfg.MaxAnswer}
-	for {
+	r := reading{left: m.cfg.MaxAnswer}
+	for !r.full {
 		event, err := stream.Recv()
-		if err != nil {
-			if errors.Is(err, io.EOF) && (reading.finished || c.marked()) {
-				return reading.Answer, nil
-			}
-			return reading.Answer, c.failure(ctx, err)
+		switch {
+		case err == nil:
+		case ctx.Err() == nil && (r.finished || errors.Is(err, io.EOF) && c.marked()):
+			return r.Answer, nil // whatever became of the connection then
+		default:
+			return r.Answer, c.failure(ctx, err)
 		}
 		c.begun = true
-		text := reading.take(event)
-		if text != "" {
+		if text := r.take(event); text != "" {
 			if err := deliver(text); err != nil {
-				return reading.Answer, err
+				return r.Answer, err
 			}
 		}
-		if reading.left == 0 {
-			return reading.Answer, nil
-		}
 	}
+	return r.Answer, nil
 }
 
 // reading is an answer while it comes.
@@ -148,6 +146,7 @@ type reading struct {
 	Answer
 	left     int // bytes of text still taken
 	finished bool
+	full     bool // there was more than is taken
 }
 
 // take returns the text of an event and notes what else it says.
@@ -170,7 +169,8 @@ func (r *reading) take(event oai.ChatCompletionStreamResponse) string {
 		r.finished = true
 	}
 	if len(text) > r.left {
-		text, r.left, r.Truncated = cut(text, r.left), 0, true
+		text = cut(text, r.left)
+		r.full, r.Truncated = true, true
 		return text
 	}
 	r.left -= len(text)

@@ -141,7 +141,7 @@ func (c *call) kind(err error, e *Error) (Kind, bool) {
 
 func timedOut(err error) bool {
 	late, ok := errors.AsType[net.Error](err)
-	return ok && late.Timeout()
+	return ok && late.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
 func kindOfStatus(status int) (Kind, bool) {

@@ -1,0 +1,270 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/legation/legation/client"
+	"github.com/legation/legation/guard"
+	"github.com/legation/legation/internal/testkit"
+)
+
+const wellKnown = "/.well-known/agent-card.json"
+
+func served(header ...string) testkit.Answer {
+	return testkit.HTTP(200, "application/json", testkit.CardJSON(testkit.Card("$URL/a2a")), header...)
+}
+
+// REQ-CARD-02, 03, 14: where a card is looked for.
+func TestReadCardTries(t *testing.T) {
+	at := func(paths ...string) map[string]testkit.Answer {
+		routes := map[string]testkit.Answer{}
+		for _, path := range paths {
+			routes["GET "+path] = served()
+		}
+		return routes
+	}
+	for _, tt := range []struct {
+		name, path string
+		routes     map[string]testkit.Answer
+		want       []string // requests
+		found      bool
+	}{
+		{"domain", "", at(wellKnown), []string{"GET " + wellKnown}, true},
+		{"domain with a slash", "/", at(wellKnown), []string{"GET " + wellKnown}, true},
+		{"path", "/agents/a", at("/agents/a" + wellKnown), []string{"GET /agents/a" + wellKnown}, true},
+		{"path with slashes", "/agents/a//", at("/agents/a" + wellKnown), []string{"GET /agents/a" + wellKnown}, true},
+		{"path with a query", "/agents/a?x=1#y", at("/agents/a" + wellKnown), []string{"GET /agents/a" + wellKnown}, true},
+		{"escaped path", "/a%2Fb/", at("/a%2Fb" + wellKnown), []string{"GET /a%2Fb" + wellKnown}, true},
+		{"root after path", "/a2a", at(wellKnown), []string{"GET /a2a" + wellKnown, "GET " + wellKnown}, true},
+		{"card itself", "/cards/one.json?v=2", at("/cards/one.json?v=2"), []string{"GET /cards/one.json?v=2"}, true},
+		{"card itself is missing", "/cards/one.json", at(wellKnown), []string{"GET /cards/one.json"}, false},
+		{"nothing", "/a2a", nil, []string{"GET /a2a" + wellKnown, "GET " + wellKnown}, false},
+		{"forbidden is not missing", "/a2a", map[string]testkit.Answer{"GET /a2a" + wellKnown: testkit.Page(403), "GET " + wellKnown: served()},
+			[]string{"GET /a2a" + wellKnown}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			peer := testkit.NewPeer(t, testkit.Routes(tt.routes))
+			card, err := client.ReadCard(t.Context(), peer.URL+tt.path, client.Config{Policy: peer.Policy()})
+			if diff := cmp.Diff(tt.want, peer.Operations()); diff != "" {
+				t.Errorf("requests (-want +got)\n%s", diff)
+			}
+			if tt.found {
+				if err != nil || card.AgentCard.Name != "Test agent" || string(card.Raw) != strings.ReplaceAll(testkit.CardJSON(testkit.Card("$URL/a2a")), "$URL", peer.URL) {
+					t.Errorf("ReadCard() = %+v, error %v", card, err)
+				}
+				return
+			}
+			failed, ok := errors.AsType[*client.CardError](err)
+			if !ok || len(failed.Tried) != len(tt.want) {
+				t.Fatalf("ReadCard() error = %v, want a *CardError", err)
+			}
+			for _, request := range tt.want {
+				if path := strings.TrimPrefix(request, "GET "); !strings.Contains(err.Error(), peer.URL+path) {
+					t.Errorf("error %q does not name %s", err, path)
+				}
+			}
+		})
+	}
+}
+
+// REQ-VER-01: the version travels with the card's request too.
+func TestReadCardHeaders(t *testing.T) {
+	peer := testkit.NewPeer(t, served())
+	_, err := client.ReadCard(t.Context(), peer.URL, client.Config{Policy: peer.Policy(), Headers: http.Header{"X-Api-Key": {"s3cret"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := peer.Requests()[0].Header
+	if header.Get("A2A-Version") != "1.0" || header.Get("X-Api-Key") != "s3cret" || header.Get("Accept") != "application/json" {
+		t.Errorf("headers = %v", header)
+	}
+}
+
+func TestReadCardFailures(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		answer testkit.Answer
+		is     func(error) bool
+	}{
+		{"login page", testkit.Page(200), isA[*client.HTTPError]},
+		{"no JSON", testkit.JSON(`{"name":`), isA[*client.InvalidResponseError]},
+		{"array", testkit.JSON(`[]`), isA[*client.InvalidResponseError]},
+		{"redirect", testkit.Redirect(301, "https://other.example"), isA[*guard.RedirectError]},
+		{"too large", testkit.JSON(strings.Repeat(" ", 5000)), isA[*guard.TooLargeError]},
+		{"cut", testkit.Bytes("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"), func(err error) bool { return err != nil }},
+		{"unasked for", testkit.HTTP(304, "", ""), isA[*client.HTTPError]},
+	} {
+		peer := testkit.NewPeer(t, tt.answer)
+		_, err := client.Dial(t.Context(), peer.URL, client.Config{Policy: peer.Policy(), MaxCardBytes: 4000})
+		if !isA[*client.CardError](err) || !tt.is(err) {
+			t.Errorf("%s: error = %v", tt.name, err)
+		}
+	}
+	for _, raw := range []string{"", "agent.example", "agent.example:8080/x", "ftp://agent.example", "http://", "https://u:s3cret@agent.example", "%"} {
+		_, err := client.ReadCard(t.Context(), raw, client.Config{})
+		if err == nil || isA[*client.CardError](err) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("ReadCard(%q) error = %v, want a refusal before anything is tried", raw, err)
+		}
+		if _, err := client.ParseCard([]byte(`{}`), raw); err == nil {
+			t.Errorf("ParseCard(%q): no error", raw)
+		}
+	}
+	if _, err := client.ReadCard(t.Context(), "http://10.0.0.1", client.Config{}); !guard.NothingSent(err) {
+		t.Errorf("plain http to a private address: error = %v, want nothing sent", err)
+	}
+	if _, err := client.ReadCard(t.Context(), "https://agent.example", client.Config{Timeout: -1}); err == nil {
+		t.Error("a negative limit: no error")
+	}
+	if _, err := client.Dial(t.Context(), "https://agent.example", client.Config{Policy: guard.Policy{AllowHosts: []string{"a b"}}}); err == nil {
+		t.Error("a policy that is none: no error")
+	}
+}
+
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+func TestReadCardTakesNoLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		peer := testkit.NewPeer(t, testkit.Hang())
+		start := time.Now()
+		_, err := client.ReadCard(t.Context(), peer.URL+"/a", client.Config{Policy: peer.Policy(), CardTimeout: 3 * time.Second})
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 3s") {
+			t.Errorf("error = %v, want the limit", err)
+		}
+		if got := time.Since(start); got != 3*time.Second {
+			t.Errorf("gave up after %v, want 3s", got)
+		}
+	})
+}
+
+// REQ-CARD-08 to 10.
+func TestCardAge(t *testing.T) {
+	read := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		header []string
+		want   time.Duration
+	}{
+		{nil, 5 * time.Minute},
+		{[]string{"Cache-Control: public, max-age=60"}, time.Minute},
+		{[]string{"Cache-Control: public", `cache-control: MAX-AGE="60"`}, time.Minute},
+		{[]string{"Cache-Control: max-age=60", "Age: 45"}, 15 * time.Second},
+		{[]string{"Cache-Control: max-age=60", "Age: 90"}, 0},
+		{[]string{"Cache-Control: max-age=99999999"}, 24 * time.Hour},
+		{[]string{"Cache-Control: max-age=soon"}, 0},
+		{[]string{"Cache-Control: max-age=60, no-cache"}, 0},
+		{[]string{"Cache-Control: no-store"}, 0},
+	} {
+		peer := testkit.NewPeer(t, served(tt.header...))
+		card, err := client.ReadCard(t.Context(), peer.URL, client.Config{Policy: peer.Policy(), Now: func() time.Time { return read }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if card.MaxAge != tt.want || !card.FetchedAt.Equal(read) {
+			t.Errorf("%q: MaxAge = %v, want %v", tt.header, card.MaxAge, tt.want)
+		}
+		if card.Fresh(read.Add(tt.want)) || tt.want > 0 && !card.Fresh(read.Add(tt.want-1)) {
+			t.Errorf("%q: Fresh() does not end after %v", tt.header, tt.want)
+		}
+	}
+}
+
+// REQ-CARD-09.
+func TestRevalidate(t *testing.T) {
+	changed := testkit.Card("$URL/a2a")
+	changed.Version = "2.0.0"
+	peer := testkit.NewPeer(t, testkit.Script(
+		served(`ETag: "one"`, "Last-Modified: Thu, 01 Jan 2026 10:00:00 GMT", "Cache-Control: max-age=60"),
+		testkit.HTTP(304, "", "", `ETag: "one"`, "Cache-Control: max-age=120"),
+		testkit.HTTP(200, "application/json", testkit.CardJSON(changed), `ETag: "two"`),
+		testkit.HTTP(500, "", ""),
+	))
+	now := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+	first, err := client.ReadCard(t.Context(), peer.URL, client.Config{Policy: peer.Policy(), Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Hour)
+	same, differs, err := first.Revalidate(t.Context())
+	if err != nil || differs || string(same.Raw) != string(first.Raw) || same.MaxAge != 2*time.Minute || !same.FetchedAt.Equal(now) {
+		t.Errorf("Revalidate() = %+v, %v, %v, want the same card, fresh again", same, differs, err)
+	}
+	if first.FetchedAt.Equal(now) {
+		t.Error("Revalidate() changed the card it was called on")
+	}
+	if _, err := client.New(same, client.Config{Policy: peer.Policy()}); err != nil {
+		t.Errorf("New() with a revalidated card: %v", err)
+	}
+	other, differs, err := same.Revalidate(t.Context())
+	if err != nil || !differs || other.AgentCard.Version != "2.0.0" || other.ETag != `"two"` {
+		t.Errorf("Revalidate() = %+v, %v, %v, want the new card", other, differs, err)
+	}
+	if _, err := client.New(other, client.Config{Policy: peer.Policy()}); err != nil {
+		t.Errorf("New() with the new card: %v", err)
+	}
+	if _, _, err := other.Revalidate(t.Context()); !isA[*client.HTTPError](err) {
+		t.Errorf("Revalidate() error = %v, want an *HTTPError", err)
+	}
+	for i, r := range peer.Requests()[1:3] {
+		if got := r.Header.Get("If-None-Match"); got != `"one"` {
+			t.Errorf("request %d: If-None-Match = %q", i+2, got)
+		}
+		if got := r.Header.Get("If-Modified-Since"); got != "Thu, 01 Jan 2026 10:00:00 GMT" {
+			t.Errorf("request %d: If-Modified-Since = %q", i+2, got)
+		}
+	}
+}
+
+func TestCardBehindCredentials(t *testing.T) {
+	peer := testkit.NewPeer(t, testkit.Script(testkit.HTTP(401, "", ""), served()))
+	renewed := false
+	_, err := client.ReadCard(t.Context(), peer.URL, client.Config{Policy: peer.Policy(), Credentials: func(_ context.Context, renew bool) (http.Header, error) {
+		renewed = renew
+		return nil, nil
+	}})
+	if err != nil || !renewed {
+		t.Errorf("ReadCard() error = %v, renewed %v", err, renewed)
+	}
+}
+
+// REQ-CARD-33, 34: what can not be read is never taken for "no requirement".
+func TestCardsThatCanNotBeTrusted(t *testing.T) {
+	sound := testkit.CardJSON(testkit.Card("https://agent.example/a2a"))
+	with := func(member string) string { return "{" + member + "," + sound[1:] }
+	for name, tt := range map[string]struct {
+		card   string
+		refuse bool
+	}{
+		"sound":                {sound, false},
+		"old member":           {with(`"security":[{"oidc":[]}]`), true},
+		"old shape":            {with(`"securityRequirements":[{"google":["openid"]}]`), true},
+		"an object":            {with(`"securityRequirements":{"schemes":{"oidc":{}}}`), true},
+		"a null requirement":   {with(`"securityRequirements":[null]`), true},
+		"scopes not listed":    {with(`"securityRequirements":[{"schemes":{"oidc":["openid"]}}]`), true},
+		"well formed":          {with(`"securityRequirements":[{"schemes":{"oidc":{"list":["openid"]}}}]`), false},
+		"unknown scheme":       {with(`"securitySchemes":{"x":{"fooSecurityScheme":{}}}`), false},
+		"two schemes in one":   {with(`"securitySchemes":{"x":{"mtlsSecurityScheme":{},"httpAuthSecurityScheme":{"scheme":"Bearer"}}}`), true},
+		"schemes as a list":    {with(`"securitySchemes":[]`), true},
+		"unknown capability":   {strings.Replace(sound, `"capabilities":{`, `"capabilities":{"bidiStreaming":true,`, 1), false},
+		"extensions mistyped":  {strings.Replace(sound, `"capabilities":{`, `"capabilities":{"extensions":{},`, 1), true},
+		"capabilities missing": {strings.Replace(sound, `"capabilities":{`, `"somethingElse":{`, 1), false},
+	} {
+		card, err := client.ParseCard([]byte(tt.card), "https://agent.example")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		_, err = client.New(card, client.Config{})
+		if isA[*client.InvalidResponseError](err) != tt.refuse || !tt.refuse && err != nil {
+			t.Errorf("%s: New() error = %v, want a refusal: %v (violations %v)", name, err, tt.refuse, card.Violations)
+		}
+	}
+}

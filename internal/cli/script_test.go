@@ -1,0 +1,177 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/legation/legation/internal/cli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"legation": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs what users type. Beside the usual commands a script has
+//
+//	freeport NAME                put the number of a free port into $NAME
+//	await PORT                   wait until the server at the port is ready
+//	peer KIND NAME               start a misbehaving peer, its URL in $NAME
+//	exits STATUS COMMAND …       run a command that ends with this status
+//	interrupt STATUS TEXT COMMAND …  send Ctrl-C once standard error has TEXT
+//	field NAME PATTERN           put what the pattern's group matches in the
+//	                             last standard output into $NAME
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Values["test"] = env.T().(testing.TB)
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("XDG_DATA_HOME", env.WorkDir+"/share")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"freeport":  freeport,
+			"await":     await,
+			"peer":      peer,
+			"exits":     exits,
+			"interrupt": interrupt,
+			"field":     field,
+		},
+	})
+}
+
+// patience bounds every wait of a script. It is long: a wait that is over is a
+// failure, and machines that test are slow.
+const patience = 30 * time.Second
+
+func usage(ts *testscript.TestScript, neg bool, args []string, least int, text string) {
+	if neg || len(args) < least {
+		ts.Fatalf("usage: %s", text)
+	}
+}
+
+func freeport(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 1, "freeport NAME")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Setenv(args[0], strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	ts.Check(l.Close())
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 1, "await PORT")
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		err := ready(ctx, "http://127.0.0.1:"+args[0]+"/readyz")
+		if err == nil {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			ts.Fatalf("no server is ready at port %s: %v", args[0], err)
+		}
+	}
+}
+
+func ready(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("HTTP %d", resp.StatusCode)
+	}
+	return nil
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "exits STATUS COMMAND …")
+	checkStatus(ts, args[0], ts.Exec(args[1], args[2:]...))
+}
+
+func checkStatus(ts *testscript.TestScript, want string, err error) {
+	got := 0
+	if err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("the command did not run: %v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if strconv.Itoa(got) != want {
+		ts.Fatalf("exit status %d, want %s", got, want)
+	}
+}
+
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 3, "interrupt STATUS TEXT COMMAND …")
+	path, err := exec.LookPath(args[2])
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args[3:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout = &stdout
+	pipe, err := cmd.StderrPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	sent := false
+	lines := bufio.NewReader(io.TeeReader(pipe, &stderr))
+	for {
+		text, err := lines.ReadString('\n')
+		if !sent && strings.Contains(text, args[1]) {
+			ts.Check(cmd.Process.Signal(os.Interrupt))
+			sent = true
+		}
+		if err != nil {
+			break
+		}
+	}
+	err = cmd.Wait()
+	fmt.Fprint(ts.Stdout(), stdout.String())
+	fmt.Fprint(ts.Stderr(), stderr.String())
+	if !sent {
+		ts.Fatalf("%q was never on standard error:\n%s", args[1], stderr.String())
+	}
+	checkStatus(ts, args[0], err)
+}
+
+func field(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "field NAME PATTERN")
+	text := ts.ReadFile("stdout")
+	match := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(text)
+	if len(match) != 2 {
+		ts.Fatalf("standard output does not match %q with one group:\n%s", args[1], text)
+	}
+	ts.Setenv(args[0], match[1])
+}
