@@ -33,7 +33,7 @@ func integer(negative bool, whole, fraction []byte, exponent int) (int32, Reason
 	var n int64
 	point := len(whole) + exponent // digits before the point, after shifting
 	for i := range len(whole) + len(fraction) {
-		digit := int64(0)
+		var digit int64
 		if i < len(whole) {
 			digit = int64(whole[i] - '0')
 		} else {

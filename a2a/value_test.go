@@ -53,9 +53,9 @@ func TestValueDecode(t *testing.T) {
 	if err := a2a.Value(`"text"`).Decode(&got); err == nil {
 		t.Error("a string was decoded into a struct")
 	}
-	var any any = "something"
-	if err := a2a.Value(nil).Decode(&any); err != nil || any != nil {
-		t.Errorf("nil decoded to %v, %v", any, err)
+	var to any = "something"
+	if err := a2a.Value(nil).Decode(&to); err != nil || to != nil {
+		t.Errorf("nil decoded to %v, %v", to, err)
 	}
 	if got := a2a.PartData(nil).String() + a2a.Value(nil).String() + a2a.Struct(nil).String(); got != "nullnull" {
 		t.Errorf("nil values are written %s", got)

@@ -101,7 +101,7 @@ func ReadCard(ctx context.Context, rawURL string, cfg Config) (*Card, error) {
 		if limited.Err() != nil && ctx.Err() == nil {
 			err = fmt.Errorf("no whole answer within %v: %w", cfg.CardTimeout, err)
 		}
-		failed.Tried = append(failed.Tried, withoutQuery(target))
+		failed.Tried = append(failed.Tried, shown(target))
 		failed.Errs = append(failed.Errs, err)
 		if missing, ok := errors.AsType[*HTTPError](err); !ok || missing.Status != http.StatusNotFound {
 			break
@@ -154,7 +154,7 @@ func (c *Card) Revalidate(ctx context.Context) (card *Card, changed bool, err er
 	defer cancel()
 	card, err = fetchCard(ctx, c.cfg, c.URL, c)
 	if err != nil {
-		return nil, false, &CardError{Tried: []string{withoutQuery(c.URL)}, Errs: []error{err}}
+		return nil, false, &CardError{Tried: []string{shown(c.URL)}, Errs: []error{err}}
 	}
 	card.route = c.route
 	return card, !bytes.Equal(card.Raw, c.Raw), nil
@@ -198,6 +198,9 @@ func fetchCard(ctx context.Context, cfg Config, target string, known *Card) (*Ca
 	}
 	if err != nil {
 		return nil, err
+	}
+	if cfg.own {
+		defer cfg.Guard.Close()
 	}
 	defer resp.Body.Close()
 
@@ -279,8 +282,12 @@ func parseRoute(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// withoutQuery is a URL as it may be shown.
-func withoutQuery(raw string) string {
-	shown, _, _ := strings.Cut(raw, "?")
-	return shown
+// shown is a URL without what may be a secret.
+func shown(raw string) string {
+	raw, _, _ = strings.Cut(raw, "?")
+	if u, err := url.Parse(raw); err == nil && u.User != nil {
+		u.User = nil
+		return u.String()
+	}
+	return raw
 }

@@ -29,6 +29,7 @@ func Dial(ctx context.Context, url string, cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.own = false // its connections are of use after the card
 	card, err := ReadCard(ctx, url, cfg)
 	if err != nil {
 		return nil, err

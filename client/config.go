@@ -73,6 +73,8 @@ type Config struct {
 
 	// Now supplies the times cards are read and aged at. Nil means time.Now.
 	Now func() time.Time
+
+	own bool // Guard was made here, for the reading of a card alone
 }
 
 // Answer is what the header of an answer says.
@@ -123,7 +125,7 @@ func (c Config) withDefaults() (Config, error) {
 		if err != nil {
 			return Config{}, fmt.Errorf("client: %w", err)
 		}
-		c.Guard = made
+		c.Guard, c.own = made, true
 	}
 	return c, nil
 }

@@ -40,12 +40,12 @@ func (e *InterfaceError) Error() string {
 	default:
 		b.WriteString("none of the agent's interfaces can be used")
 	}
-	const shown = 8
-	for i, r := range e.Rejected[:min(len(e.Rejected), shown)] {
+	const listed = 8
+	for i, r := range e.Rejected[:min(len(e.Rejected), listed)] {
 		b.WriteString([]string{": ", "; "}[min(i, 1)])
-		b.WriteString(quote(withoutQuery(r.Interface.URL)) + " " + r.Why)
+		b.WriteString(quote(shown(r.Interface.URL)) + " " + r.Why)
 	}
-	if more := len(e.Rejected) - shown; more > 0 {
+	if more := len(e.Rejected) - listed; more > 0 {
 		fmt.Fprintf(&b, "; and %d more", more)
 	}
 	return b.String()

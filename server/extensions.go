@@ -23,6 +23,7 @@ const (
 // Stability says how far an extension may still change.
 type Stability string
 
+// The stages of an extension.
 const (
 	Stable       Stability = "stable"
 	Experimental Stability = "experimental"

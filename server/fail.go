@@ -34,7 +34,7 @@ func (c *call) fail(err error) {
 	body := jsonrpc.AppendError(nil, c.id, wire.AppendJSON(nil))
 	switch {
 	case c.stream != nil:
-		c.stream.Event(body)
+		_ = c.stream.Event(body) // the last write: nobody is left to tell
 	case !c.answered:
 		if refusal, ok := errors.AsType[*httpError](err); ok && refusal.challenge != "" {
 			c.w.Header().Set("WWW-Authenticate", refusal.challenge)
@@ -52,7 +52,7 @@ func (c *call) rescue() {
 	if p == nil {
 		return
 	}
-	if p == http.ErrAbortHandler {
+	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
 	c.fail(&panicError{value: p, stack: debug.Stack()})

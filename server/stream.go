@@ -30,7 +30,7 @@ func sendStreamingMessage(c *call) error {
 			return nil
 		}
 		event := a2a.StreamResponse{Payload: reply.Message}
-		c.stream.Event(c.prefix, event.AppendJSON(nil), suffix) // the last write: nobody is left to tell
+		_ = c.stream.Event(c.prefix, event.AppendJSON(nil), suffix) // the last write: nobody is left to tell
 		return nil
 	}
 	feed := c.server.engine.Follow(*reply.Task)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -31,6 +32,9 @@ type Reply struct {
 	Task    *Record
 }
 
+// storeTimeout bounds the wait for the store to take a message.
+const storeTimeout = time.Minute
+
 // Send gives a message to an agent. The task that took it is durable when Send
 // returns, and its turn goes on whatever becomes of ctx. The same message again
 // joins the task it went to.
@@ -46,9 +50,13 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 	if err != nil {
 		return Reply{}, err
 	}
+	// Once the message is on its way to the store, its sender's patience does
+	// not matter: a task that was stored must be started too.
+	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
 	if req.Message.TaskID != "" {
 		return e.accept(req.Message, func(adm Admission) (Accepted, error) {
-			return e.store.Continue(ctx, e.continuation(key, req, adm), work.Effects{})
+			return e.store.Continue(stored, e.continuation(key, req, adm), work.Effects{})
 		})
 	}
 
@@ -74,7 +82,7 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 		return Reply{}, ErrTooLarge
 	}
 	return e.accept(req.Message, func(adm Admission) (Accepted, error) {
-		return e.store.Create(ctx, NewTask{Record: rec, Event: first, Message: key, Admission: adm}, work.Effects{})
+		return e.store.Create(stored, NewTask{Record: rec, Event: first, Message: key, Admission: adm}, work.Effects{})
 	})
 }
 

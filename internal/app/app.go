@@ -101,10 +101,15 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	a.server, err = server.New(engine, a.agents, server.Config{
 		PublicURL: a.public, MaxBody: cfg.MaxBody, WaitLimit: wait,
 		CardSince:   a.store.CardSince,
-		Unavailable: func(err error) bool { return errors.Is(err, sqlite.ErrDiskFull) },
+		Unavailable: unavailable,
 		Logger:      a.log,
 	})
 	return a, err
+}
+
+// unavailable tells what the store gets over from what it does not.
+func unavailable(err error) bool {
+	return errors.Is(err, sqlite.ErrDiskFull) || errors.Is(err, sqlite.ErrDisk) || errors.Is(err, sqlite.ErrClosed)
 }
 
 // drain is the claimer's way to say how long runs may go on at the stop.
@@ -155,6 +160,7 @@ func (a *App) Run(ctx context.Context) error {
 	web := &http.Server{
 		Handler:           a.handler(),
 		ReadHeaderTimeout: 10 * time.Second,
+		WriteTimeout:      30 * time.Second, // renewed by whoever answers for longer
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),

@@ -226,7 +226,7 @@ func (v *conversation) deliver(files []file, task *a2a.Task) error {
 // left is how a command ends that stops watching before the task has ended.
 func (v *conversation) left(err error) error {
 	id := v.taskID()
-	if id == "" {
+	if _, gone := errors.AsType[*client.LostTaskError](err); gone || id == "" {
 		return v.remote.wrap(err)
 	}
 	return &advisedError{err: v.remote.wrap(err), advice: fmt.Sprintf("task %s may go on at the agent; see with: %s",

@@ -58,7 +58,7 @@ func hintFor(err error) string {
 		reached = at.remote
 	}
 	for _, hint := range []func(error, *remote) string{
-		cardHint, dialHint, answerHint, peerHint, guardHint, timeHint,
+		cardHint, guardHint, dialHint, answerHint, peerHint, timeHint,
 	} {
 		if text := hint(err, reached); text != "" {
 			return text
@@ -105,7 +105,7 @@ func dialHint(err error, at *remote) string {
 		if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 			return "this port does not speak TLS; try http:// instead of https://, or another port"
 		}
-		return "check that the port is one for https"
+		return "check that the port is a port for https"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		where := "that port"

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,12 +34,12 @@ type draft struct {
 }
 
 // message reads what the command line names and makes a message of it.
-func (d *draft) message(stdin io.Reader) (*a2a.Message, error) {
+func (d *draft) message(ctx context.Context, stdin io.Reader) (*a2a.Message, error) {
 	if len(d.files) > maxFiles || len(d.data) > maxFiles {
 		return nil, usageError{fmt.Errorf("at most %d --file and %d --data go into one message", maxFiles, maxFiles)}
 	}
 	var parts []a2a.Part
-	text, given, err := d.text(stdin)
+	text, given, err := d.text(ctx, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -71,10 +72,11 @@ func (d *draft) message(stdin io.Reader) (*a2a.Message, error) {
 }
 
 // text is the words given, or else standard input where it is not a person.
-func (d *draft) text(stdin io.Reader) (text string, given bool, err error) {
+func (d *draft) text(ctx context.Context, stdin io.Reader) (text string, given bool, err error) {
 	d.repeatable = true
+	asked := len(d.words) == 1 && d.words[0] == "-"
 	switch {
-	case len(d.words) == 1 && d.words[0] == "-":
+	case asked:
 	case len(d.words) > 0:
 		text = strings.Join(d.words, " ")
 		if !utf8.ValidString(text) {
@@ -84,17 +86,42 @@ func (d *draft) text(stdin io.Reader) (text string, given bool, err error) {
 	case len(d.files)+len(d.data) > 0:
 		return "", false, nil
 	case isTerminal(stdin):
-		return "", false, usageError{errors.New("there is nothing to send; give a text, --file or --data, or pipe a text in")}
+		return "", false, errNothing
 	}
 	d.repeatable = false
-	content, err := readAll(stdin, maxText)
-	if err != nil {
+	content, err := readInput(ctx, stdin)
+	switch {
+	case err != nil:
 		return "", false, fmt.Errorf("read standard input: %w", err)
-	}
-	if !utf8.Valid(content) {
+	case len(content) == 0 && !asked:
+		return "", false, errNothing
+	case !utf8.Valid(content):
 		return "", false, errors.New("standard input is not UTF-8 text; send it with --file")
 	}
 	return string(content), true, nil
+}
+
+var errNothing = usageError{errors.New("there is nothing to send; give a text, --file or --data, or pipe a text in")}
+
+// readInput reads standard input until it ends or the person gives up. A read
+// from a terminal can not be called off: one that waits ends with the process,
+// which is about to.
+func readInput(ctx context.Context, stdin io.Reader) ([]byte, error) {
+	type result struct {
+		content []byte
+		err     error
+	}
+	done := make(chan result, 1)
+	go func() {
+		content, err := readAll(stdin, maxText)
+		done <- result{content, err}
+	}()
+	select {
+	case r := <-done:
+		return r.content, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // filePart holds the content of a file, with the media type its name or else

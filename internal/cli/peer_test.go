@@ -28,6 +28,10 @@ func card(change func(*a2a.AgentCard)) testkit.Answer {
 
 func silentStream(c *a2a.AgentCard) { c.Capabilities.Streaming = nil }
 func dedupes(c *a2a.AgentCard)      { extend(c, "urn:legation:retry:v1") }
+func dedupesAndChooses(c *a2a.AgentCard) {
+	dedupes(c)
+	extend(c, "urn:legation:skill:v1")
+}
 func extend(c *a2a.AgentCard, uri string) {
 	c.Capabilities.Extensions = append(c.Capabilities.Extensions, a2a.AgentExtension{URI: uri})
 }
@@ -139,7 +143,16 @@ var peers = map[string]map[string]testkit.Answer{
 		"SendStreamingMessage": testkit.OpenEvents(asTask(submitted), asTask(task("AUTH_REQUIRED", `"Log in."`))),
 		"SubscribeToTask":      testkit.Events(asTask(task("AUTH_REQUIRED", `"Log in."`)), status("WORKING"), status("COMPLETED")),
 	},
-	"rejects": {cardPath: card(nil), "SendStreamingMessage": testkit.Events(asTask(task("REJECTED", `"not for me"`)))},
+	"gone": {cardPath: card(nil),
+		"SendStreamingMessage": testkit.BrokenEvents(asTask(working)), "SubscribeToTask": testkit.Fail(-32001, "no such task"),
+	},
+	"shut": {cardPath: card(nil),
+		"SendStreamingMessage": testkit.BrokenEvents(asTask(working)), "SubscribeToTask": testkit.Fail(-32004, "no"),
+		"GetTask": testkit.HTTP(http.StatusForbidden, "text/plain", "no"),
+	},
+	"newer": {cardPath: card(nil), "GetTask": testkit.Result(task("PONDERING_DEEPLY", `""`)), "CancelTask": testkit.Result(task("INPUT_REQUIRED", `""`))},
+	"rejects": {cardPath: card(nil), "SendMessage": testkit.Result(asTask(task("REJECTED", `"not for me"`))),
+		"SendStreamingMessage": testkit.Events(asTask(task("REJECTED", `"not for me"`)))},
 	"stuck": {cardPath: card(nil),
 		"SendStreamingMessage": testkit.OpenEvents(asTask(working)), "SubscribeToTask": testkit.OpenEvents(asTask(working)),
 	},
@@ -164,7 +177,7 @@ func richCard(c *a2a.AgentCard) {
 		"bearer": {Scheme: &a2a.HTTPAuthSecurityScheme{Scheme: "Bearer"}},
 		"key":    {Scheme: &a2a.APIKeySecurityScheme{Location: "header", Name: "X-Api-Key"}},
 		"cert":   {Scheme: &a2a.MutualTlsSecurityScheme{}},
-		"oauth":  {Scheme: &a2a.OAuth2SecurityScheme{}},
+		"oauth":  {Scheme: &a2a.OAuth2SecurityScheme{Flows: a2a.OAuthFlows{Flow: &a2a.ClientCredentialsOAuthFlow{TokenURL: "https://id.example/token"}}}},
 		"oidc":   {Scheme: &a2a.OpenIdConnectSecurityScheme{OpenIDConnectURL: "https://id.example"}},
 	}
 	none := a2a.StringList{}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -173,6 +174,9 @@ func typedHost(raw string) (string, error) {
 		}
 		return "", fmt.Errorf("%q is not the URL of an agent; write it like %s", cut(withoutUser(raw), 200), shellWord(example))
 	}
+	if u.User != nil {
+		return "", errors.New("the URL carries a user name or password; give credentials with --header 'Authorization: …'")
+	}
 	port := u.Port()
 	switch {
 	case port != "":
@@ -180,6 +184,9 @@ func typedHost(raw string) (string, error) {
 		port = "80"
 	default:
 		port = "443"
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", fmt.Errorf("the port in %q is not a number from 1 to 65535", cut(withoutUser(raw), 200))
 	}
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
@@ -223,7 +230,7 @@ func readRoots(path string) (*x509.CertPool, error) {
 
 // readFile reads a file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
-	file, err := os.Open(path) //nolint:gosec // the person named the file
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}

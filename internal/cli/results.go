@@ -31,7 +31,7 @@ func (r *results) more(chunk a2a.Artifact) error {
 func (r *results) whole(artifact a2a.Artifact) error {
 	before, text := r.shown[artifact.ArtifactID], r.render(nil, artifact.Parts)
 	if !bytes.HasPrefix(text, before) {
-		r.endLine()
+		r.last = "" // begin on a new line
 		fmt.Fprintf(r.notes, "%s  the agent replaced what it had sent of %s\n", clock(), describeArtifact(artifact))
 		before = nil
 	}

@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Values["test"] = env.T().(testing.TB)
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command lasts a second
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_DATA_HOME", env.WorkDir+"/share")
 			return nil
@@ -139,7 +140,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args[3:]...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"))
+	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "GORACE="+ts.Getenv("GORACE"))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout = &stdout
 	pipe, err := cmd.StderrPipe()

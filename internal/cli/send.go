@@ -73,7 +73,11 @@ func (s *send) run(ctx context.Context) error {
 	if _, err := s.remote.config(); err != nil {
 		return err // before anything is read
 	}
-	message, err := s.draft.message(s.io.in)
+	message, err := s.draft.message(ctx, s.io.in)
+	if ctx.Err() != nil {
+		fmt.Fprintln(s.io.err, "Interrupted. Nothing was sent.")
+		return exitStatus(exitInterrupted)
+	}
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (l *lookup) run(ctx context.Context, io streams, id a2a.TaskID) error {
 	defer c.Close()
 	request := &a2a.GetTaskRequest{ID: id}
 	if l.history >= 0 {
-		request.HistoryLength = new(int32(min(l.history, 1<<30))) //nolint:gosec // bounded here
+		request.HistoryLength = new(int32(min(l.history, 1<<30)))
 	}
 	task, err := c.GetTask(ctx, request)
 	if err != nil {

@@ -66,7 +66,7 @@ func (l *listing) query() (*a2a.ListTasksRequest, error) {
 	}
 	return &a2a.ListTasksRequest{
 		ContextID: a2a.ContextID(l.context), Status: state, StatusTimestampAfter: since,
-		PageSize: new(int32(min(l.limit, maxPageSize))), HistoryLength: new(int32), //nolint:gosec // the limit was checked
+		PageSize: new(int32(min(l.limit, maxPageSize))), HistoryLength: new(int32),
 	}, l.output.check()
 }
 

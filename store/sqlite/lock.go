@@ -48,13 +48,3 @@ func readPID(file *os.File) int {
 	}
 	return pid
 }
-
-// syncDirectory makes the names in a directory durable.
-func syncDirectory(dir string) error {
-	file, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return file.Sync()
-}

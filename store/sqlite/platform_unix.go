@@ -16,3 +16,13 @@ func tryLock(file *os.File) error {
 	}
 	return err
 }
+
+// syncDirectory makes the names in a directory durable.
+func syncDirectory(dir string) error {
+	file, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return file.Sync()
+}
