@@ -137,7 +137,7 @@ func (v *conversation) finish() error {
 		return exitStatus(exitNotDone)
 	case a2a.TaskStateInputRequired:
 		v.say("The agent asks", said)
-		fmt.Fprintf(v.io.err, "Answer with:\n  %s\n", v.remote.command("send", "--task", string(task.ID), "answer"))
+		fmt.Fprintf(v.io.err, "Answer with:\n  %s 'answer'\n", v.remote.command("send", "--task", string(task.ID)))
 		return exitStatus(exitNeedsAnswer)
 	case a2a.TaskStateAuthRequired:
 		v.say("The task waits for an authorization", said)

@@ -39,11 +39,11 @@ func extend(c *a2a.AgentCard, uri string) {
 const (
 	submitted = `{"id":"t-1","contextId":"c-1","status":{"state":"TASK_STATE_SUBMITTED"}}`
 	working   = `{"id":"t-1","contextId":"c-1","status":{"state":"TASK_STATE_WORKING","message":{"messageId":"a","role":"ROLE_AGENT","parts":[{"text":"half\nway"}]}}}`
-	completed = `{"id":"t-1","contextId":"c-1","status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-01-31T12:00:00Z"},
-		"artifacts":[{"artifactId":"a-1","name":"report","description":"All of it.","parts":[{"text":"the result"},{"data":{"n":1}},
-		{"raw":"AAEC","filename":"../../etc/pass wd.bin","mediaType":"application/octet-stream"},
-		{"url":"https://files.example/x","filename":"x"}]}],
-		"history":[{"messageId":"m","role":"ROLE_USER","parts":[{"text":"please"}]}]}`
+	completed = `{"id":"t-1","contextId":"c-1","status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-01-31T12:00:00Z"},` +
+		`"artifacts":[{"artifactId":"a-1","name":"report","description":"All of it.","parts":[{"text":"the result"},{"data":{"n":1}},` +
+		`{"raw":"AAEC","filename":"../../etc/pass wd.bin","mediaType":"application/octet-stream"},` +
+		`{"url":"https://files.example/x","filename":"x"}]}],` +
+		`"history":[{"messageId":"m","role":"ROLE_USER","parts":[{"text":"please"}]}]}`
 	canceled = `{"id":"t-1","status":{"state":"TASK_STATE_CANCELED"}}`
 )
 

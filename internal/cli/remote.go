@@ -77,7 +77,8 @@ func (r *remote) config() (client.Config, error) {
 	if err != nil {
 		return client.Config{}, usageError{err}
 	}
-	return client.Config{Guard: transport, Headers: headers, Timeout: min(r.timeout, askTimeout)}, nil
+	ask := min(r.timeout, askTimeout)
+	return client.Config{Guard: transport, Headers: headers, Timeout: ask, CardTimeout: ask}, nil
 }
 
 // card reads the card of the agent.

@@ -1,8 +1,6 @@
 package cli_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 //	await PORT                   wait until the server at the port is ready
 //	peer KIND NAME               start a misbehaving peer, its URL in $NAME
 //	exits STATUS COMMAND …       run a command that ends with this status
-//	interrupt STATUS TEXT COMMAND …  send Ctrl-C once standard error has TEXT
+//	interrupt STATUS TEXT COMMAND …  send Ctrl-C once TEXT was put out
 //	field NAME PATTERN           put what the pattern's group matches in the
 //	                             last standard output into $NAME
 func TestScripts(t *testing.T) {
@@ -141,30 +140,41 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.CommandContext(ctx, path, args[3:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "GORACE="+ts.Getenv("GORACE"))
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout = &stdout
-	pipe, err := cmd.StderrPipe()
-	ts.Check(err)
-	ts.Check(cmd.Start())
-	sent := false
-	lines := bufio.NewReader(io.TeeReader(pipe, &stderr))
-	for {
-		text, err := lines.ReadString('\n')
-		if !sent && strings.Contains(text, args[1]) {
-			ts.Check(cmd.Process.Signal(os.Interrupt))
-			sent = true
-		}
-		if err != nil {
-			break
-		}
-	}
-	err = cmd.Wait()
-	fmt.Fprint(ts.Stdout(), stdout.String())
-	fmt.Fprint(ts.Stderr(), stderr.String())
-	if !sent {
-		ts.Fatalf("%q was never on standard error:\n%s", args[1], stderr.String())
+	trigger := &trigger{text: args[1], pull: func() { _ = cmd.Process.Signal(os.Interrupt) }}
+	cmd.Stdout, cmd.Stderr = trigger.on(ts.Stdout()), trigger.on(ts.Stderr())
+	err = cmd.Run()
+	if !trigger.pulled {
+		ts.Fatalf("%q was never put out", args[1])
 	}
 	checkStatus(ts, args[0], err)
+}
+
+// trigger is pulled once, when a text has come by on one of its writers.
+type trigger struct {
+	text string
+	pull func()
+
+	mu     sync.Mutex
+	pulled bool
+}
+
+type triggerWriter struct {
+	*trigger
+	to   io.Writer
+	seen strings.Builder
+}
+
+func (t *trigger) on(w io.Writer) io.Writer { return &triggerWriter{trigger: t, to: w} }
+
+func (w *triggerWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen.Write(b)
+	if !w.pulled && strings.Contains(w.seen.String(), w.text) {
+		w.pulled = true
+		w.pull()
+	}
+	return w.to.Write(b)
 }
 
 func field(ts *testscript.TestScript, neg bool, args []string) {

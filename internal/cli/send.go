@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -99,7 +100,7 @@ func (s *send) run(ctx context.Context) error {
 	v := newConversation(s.io, &s.remote, s.output.json(), s.out)
 	streaming := c.Card().AgentCard.Capabilities.Streaming
 	if !s.noWait && streaming != nil && *streaming {
-		err = s.stream(limited, c, request, v)
+		err = s.stream(limited, c, cfg, request, v)
 	} else {
 		err = s.poll(limited, c, cfg, request, v)
 	}
@@ -114,9 +115,18 @@ func (s *send) run(ctx context.Context) error {
 	return s.unanswered(ctx, c.Card(), message.MessageID, err)
 }
 
+// streamTimeout is how long an agent may take to begin a stream. Some do only
+// once they have something to say.
+const streamTimeout = 5 * time.Minute
+
 // stream sends and shows events as they come, until the task ends or asks.
-func (s *send) stream(ctx context.Context, c *client.Client, request *a2a.SendMessageRequest, v *conversation) error {
-	stream, err := c.SendStreamingMessage(ctx, request)
+func (s *send) stream(ctx context.Context, c *client.Client, cfg client.Config, request *a2a.SendMessageRequest, v *conversation) error {
+	cfg.Timeout = min(s.remote.timeout, streamTimeout)
+	patient, err := client.New(c.Card(), cfg)
+	if err != nil {
+		return err
+	}
+	stream, err := patient.SendStreamingMessage(ctx, request)
 	if err != nil {
 		return err
 	}

@@ -134,6 +134,16 @@ func (c *Config) Check() error {
 			add("public-url", "%v", err)
 		}
 	}
+	for _, text := range c.Publish {
+		if _, err := ParsePublication(text); err != nil {
+			add("publish", "%v", err)
+		}
+	}
+	for _, text := range c.DefaultSkills {
+		if _, _, err := ParseDefaultSkill(text); err != nil {
+			add("default-skill", "%v", err)
+		}
+	}
 	for _, limit := range []struct {
 		flag  string
 		value int64

@@ -112,6 +112,8 @@ func TestCheck(t *testing.T) {
 		{"no workers", func(c *config.Config) { c.Workers = 0 }, "--workers"},
 		{"unlimited", func(c *config.Config) { c.MaxBody = -1 }, "nothing is unlimited"},
 		{"two at once", func(c *config.Config) { c.Queue, c.MaxTask = 0, 0 }, "--max-task"},
+		{"a publication without a name", func(c *config.Config) { c.Publish = []string{"a=echo:", "wc -w"} }, "--publish"},
+		{"a default skill that is no name", func(c *config.Config) { c.DefaultSkills = []string{"a b"} }, "--default-skill"},
 		{"negative wait", func(c *config.Config) { c.WaitLimit = -1 }, "--wait-limit"},
 	} {
 		cfg := config.Default()

@@ -39,7 +39,7 @@ func ParsePublication(text string) (Publication, error) {
 	target = strings.TrimSpace(target)
 	switch model, isModel := strings.CutPrefix(target, "openai:"); {
 	case target == "":
-		return Publication{}, fmt.Errorf("%q does not say what answers; give a program, openai:MODEL or echo:", text)
+		return Publication{}, fmt.Errorf("%q does not say what answers; give a program, echo: or openai:MODEL", text)
 	case target == "echo:":
 		p.Echo = true
 	case isModel && model == "":

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -107,4 +106,48 @@ func BenchmarkTask(b *testing.B) {
 	}
 }
 
-var _ = rand.Int
+// BenchmarkList reads a page of 50 and its total from a small and a large
+// store. Their times should be alike: the metric is the ratio.
+func BenchmarkList(b *testing.B) {
+	const small, large = 10_000, 1_000_000
+	owners := map[int]task.Owner{}
+	store, err := sqlite.Open(b.Context(), b.TempDir(), sqlite.Config{Sync: sqlite.Off})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	for _, n := range []int{small, large} {
+		owners[n] = task.Owner{Agent: "default", Caller: fmt.Sprint("with-", n)}
+		if err := store.Fill(b.Context(), owners[n].Agent, owners[n].Caller, int64(n)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	middle := &task.Cursor{StatusAt: time.UnixMilli(1700000000000 + small/2)}
+	for _, c := range []struct {
+		name  string
+		query task.Query
+	}{
+		{"all", task.Query{Limit: 50}},
+		{"state", task.Query{Limit: 50, State: a2a.TaskStateCompleted}},
+		{"context", task.Query{Limit: 50, ContextID: "context-7"}},
+		{"context and state", task.Query{Limit: 50, ContextID: "context-7", State: a2a.TaskStateSubmitted}},
+		{"later page", task.Query{Limit: 50, After: middle}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			took := map[int]time.Duration{}
+			for b.Loop() {
+				for n, owner := range owners {
+					start := time.Now()
+					page, err := store.List(b.Context(), owner, c.query)
+					took[n] += time.Since(start)
+					if err != nil || page.Total == 0 {
+						b.Fatalf("List() = %d tasks, %v", page.Total, err)
+					}
+				}
+			}
+			b.ReportMetric(float64(took[small].Microseconds())/float64(b.N), "us/10k")
+			b.ReportMetric(float64(took[large].Microseconds())/float64(b.N), "us/1M")
+			b.ReportMetric(float64(took[large])/float64(took[small]), "ratio")
+		})
+	}
+}

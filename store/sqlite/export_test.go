@@ -59,8 +59,8 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 	err := s.read(ctx, func(r *reader) error {
 		for _, in := range []scope{ownerScope(1), contextScope(1)} {
 			plan := ""
-			args := []any{int64(1), int64(1), int64(0), int64(0), "", int64(1)}
-			if err := r.each("EXPLAIN QUERY PLAN "+newestText(in), args, func(row row) (bool, error) {
+			args := []any{int64(1), int64(0), int64(0), "", int64(1)}
+			if err := r.each("EXPLAIN QUERY PLAN "+newestText(in, 0xff), args, func(row row) (bool, error) {
 				plan += row.text(3) + "\n"
 				return true, nil
 			}); err != nil {
@@ -82,15 +82,15 @@ func (s *Store) Fill(ctx context.Context, agent, caller string, n int64) error {
 		}
 		const rows = `WITH RECURSIVE numbers (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM numbers WHERE i < ?1)
 			INSERT INTO tasks (n, owner, context, state, status_ms, created_ms, last, settled, turn, id, context_id, skill, status, history)
-			SELECT ?2 + i, ?3, ?2 + i % 1000, 1 + i % 8, 1700000000000 + i, 1700000000000, 3, 3, 1,
-				printf('%08x-0000-7000-8000-%012x', i, ?3), printf('context-%d', i % 1000), 'echo', x'7b7d', zeroblob(500)
+			SELECT ?2 + i, ?3, ?2 + i % 13, 1 + i % 8, 1700000000000 + i, 1700000000000, 3, 3, 1,
+				printf('%08x-0000-7000-8000-%012x', i, ?3), printf('context-%d', i % 13), 'echo', x'7b7d', zeroblob(500)
 			FROM numbers`
 		first := t.lastTask
 		if _, err := t.exec(rows, n, first, owner); err != nil {
 			return err
 		}
 		t.lastTask += n
-		t.lastContext = max(t.lastContext, first+1000)
+		t.lastContext = max(t.lastContext, first+13)
 		const contexts = `INSERT INTO contexts (owner, id, n, submitted, working, completed, failed, canceled, input_required, rejected, auth_required)
 			SELECT owner, context_id, context, sum(state=1), sum(state=2), sum(state=3), sum(state=4), sum(state=5), sum(state=6), sum(state=7), sum(state=8)
 			FROM tasks WHERE owner = ?1 GROUP BY context`
@@ -120,3 +120,9 @@ func (s *Store) Pragmas(ctx context.Context) (map[string]string, error) {
 	})
 	return found, err
 }
+
+// The form of events in their rows.
+var (
+	EncodeEvents = encodeEvents
+	DecodeEvents = decodeEvents
+)

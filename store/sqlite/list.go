@@ -1,10 +1,11 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/task"
@@ -62,23 +63,23 @@ func (s *Store) list(r *reader, owner int64, query task.Query) (page task.Page, 
 		}
 	}
 	limit := min(max(query.Limit, 1), maxPage)
-	var found []position
+	var wanted stateSet
 	for i, count := range numbers {
 		if count == 0 || query.State != a2a.TaskStateUnspecified && query.State != states[i] {
 			continue
 		}
-		state := int64(i + 1)
 		if since != math.MinInt64 {
-			if count, err = r.countSince(in, state, since); err != nil {
+			if count, err = r.countSince(in, int64(i+1), since); err != nil {
 				return page, err
 			}
 		}
 		page.Total += count
-		if found, err = r.newest(in, state, since, query.After, limit+1, found); err != nil {
-			return page, err
-		}
+		wanted |= 1 << i
 	}
-	slices.SortFunc(found, newestFirst)
+	found, err := r.newest(in, wanted, since, query.After, limit+1)
+	if err != nil {
+		return page, err
+	}
 	page.More = len(found) > limit
 	size := 0
 	for _, p := range found[:min(len(found), limit)] {
@@ -128,27 +129,37 @@ type position struct {
 	id       string
 }
 
-func newestFirst(a, b position) int {
-	return cmp.Or(cmp.Compare(b.statusMS, a.statusMS), cmp.Compare(b.id, a.id))
-}
+// stateSet is a set of states, each the bit of its index in states.
+type stateSet uint8
 
-// newest adds the positions of the newest tasks in a state, after a cursor.
-func (r *reader) newest(in scope, state, since int64, after *task.Cursor, limit int, found []position) ([]position, error) {
+// newest are the positions of the newest tasks in some states, after a cursor.
+func (r *reader) newest(in scope, wanted stateSet, since int64, after *task.Cursor, limit int) (found []position, err error) {
+	if wanted == 0 {
+		return nil, nil
+	}
 	end := position{statusMS: math.MaxInt64}
 	if after != nil {
 		end = position{statusMS: after.StatusAt.UnixMilli(), id: string(after.ID)}
 	}
-	args := []any{in.n, state, since, end.statusMS, end.id, int64(limit)}
-	err := r.each(newestText(in), args, func(row row) (bool, error) {
+	args := []any{in.n, since, end.statusMS, end.id, int64(limit)}
+	err = r.each(newestText(in, wanted), args, func(row row) (bool, error) {
 		found = append(found, position{n: row.int(0), statusMS: row.int(1), id: row.text(2)})
 		return true, nil
 	})
 	return found, err
 }
 
-func newestText(in scope) string {
-	return "SELECT n, status_ms, id FROM tasks INDEXED BY " + in.index + " WHERE " + in.where +
-		" AND state = ?2 AND status_ms >= ?3 AND (status_ms, id) < (?4, ?5) ORDER BY status_ms DESC, id DESC LIMIT ?6"
+// newestText reads one range of the index for each state. SQLite merges them
+// row by row, so that it reads no more than it returns, whatever the filter.
+func newestText(in scope, wanted stateSet) string {
+	var ranges []string
+	for i := range states {
+		if wanted&(1<<i) != 0 {
+			ranges = append(ranges, "SELECT n, status_ms, id FROM tasks INDEXED BY "+in.index+" WHERE "+in.where+
+				" AND state = "+strconv.Itoa(i+1)+" AND status_ms >= ?2 AND (status_ms, id) < (?3, ?4)")
+		}
+	}
+	return strings.Join(ranges, " UNION ALL ") + " ORDER BY status_ms DESC, id DESC LIMIT ?5"
 }
 
 // listed reads one task of a page, without the pieces that were not asked for.
@@ -196,16 +207,16 @@ func (s *Store) earlier(r *reader, owner int64, context a2a.ContextID, besides a
 	if err != nil {
 		return nil, err
 	}
-	var found []position
+	var ended stateSet
 	for i, count := range numbers {
-		if count == 0 || !states[i].Terminal() {
-			continue
-		}
-		if found, err = r.newest(in, int64(i+1), math.MinInt64, nil, limit+1, found); err != nil {
-			return nil, err
+		if count > 0 && states[i].Terminal() {
+			ended |= 1 << i
 		}
 	}
-	slices.SortFunc(found, newestFirst)
+	found, err := r.newest(in, ended, math.MinInt64, nil, limit+1)
+	if err != nil {
+		return nil, err
+	}
 	found = slices.DeleteFunc(found, func(p position) bool { return p.id == string(besides) })
 	for _, p := range found[:min(len(found), limit)] {
 		record, err := s.listed(r, p.n, true, true)

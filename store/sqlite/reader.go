@@ -27,16 +27,23 @@ func (s *Store) read(ctx context.Context, fn func(*reader) error) error {
 	case <-s.closing:
 		return ErrClosed
 	}
-	defer func() { s.readers <- r }()
+	finished := false
+	defer func() {
+		if !finished { // a panic, after which the connection is not used again
+			r = &reader{}
+		}
+		s.readers <- r
+	}()
 
 	if r.conn == nil {
 		conn, err := s.db.Conn(ctx)
 		if err != nil {
+			finished = true
 			return s.inWords(err)
 		}
 		r.conn = conn
 	}
-	return s.inWords(r.conn.Raw(func(raw any) error {
+	err := r.conn.Raw(func(raw any) error {
 		if r.connection == nil {
 			connection, err := newConnection(raw)
 			if err != nil {
@@ -48,7 +55,9 @@ func (s *Store) read(ctx context.Context, fn func(*reader) error) error {
 			r.connection = connection
 		}
 		return fn(r)
-	}))
+	})
+	finished = true
+	return s.inWords(err)
 }
 
 // snapshot runs fn so that all its queries see the same state.

@@ -68,7 +68,7 @@ func Open(ctx context.Context, dir string, cfg Config) (_ *Store, err error) {
 	s.close = sync.OnceValue(s.shutDown)
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("open store in %s: %w", dir, s.inWords(errors.Join(err, s.release())))
+			err = s.cannotOpen(errors.Join(err, s.release()))
 		}
 	}()
 	if err := s.takeDirectory(); err != nil {
@@ -91,6 +91,17 @@ func Open(ctx context.Context, dir string, cfg Config) (_ *Store, err error) {
 		s.readers <- &reader{}
 	}
 	return s, nil
+}
+
+func (s *Store) cannotOpen(err error) error {
+	// These say by themselves which directory they mean, and what to do.
+	if locked, ok := errors.AsType[*LockedError](err); ok {
+		return locked
+	}
+	if schema, ok := errors.AsType[*SchemaError](err); ok {
+		return schema
+	}
+	return fmt.Errorf("open store in %s: %w", s.dir, s.inWords(err))
 }
 
 // Close stores what waits, refuses what comes later, and frees the directory.
@@ -149,7 +160,9 @@ func (s *Store) openDatabase() (*sql.DB, error) {
 	synchronous := "FULL"
 	if s.cfg.Sync == Off {
 		synchronous = "OFF"
-	} else if _, err := driver.Fdatasync(true); err != nil && !errors.Is(err, driver.ErrFdatasyncUnavailable) {
+	}
+	// The faster call, where the system has it, keeps a commit just as durable.
+	if _, err := driver.Fdatasync(true); err != nil && !errors.Is(err, driver.ErrFdatasyncUnavailable) {
 		return nil, err
 	}
 	path := filepath.ToSlash(filepath.Join(s.dir, databaseName))

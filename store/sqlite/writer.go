@@ -107,6 +107,11 @@ func (s *Store) newWriter(raw any) (_ *writer, err error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			connection.close()
+		}
+	}()
 	w := &writer{connection: connection, store: s, jobs: newJobs()}
 	w.tx = newTx(w)
 	if s.cfg.MaxBytes > 0 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 )
 
 // module is a module that packages of ours link.
@@ -30,11 +31,11 @@ func linked(dir string) ([]module, error) {
 	found := make(map[string]module)
 	for _, goos := range platforms {
 		for _, tests := range []bool{false, true} {
-			list, err := dependencies(dir, goos, tests)
+			linked, err := dependencies(dir, goos, tests)
 			if err != nil {
 				return nil, err
 			}
-			for _, m := range list {
+			for _, m := range linked {
 				if before, known := found[m.Path]; !known || before.TestsOnly && !tests {
 					m.TestsOnly = tests
 					found[m.Path] = m
@@ -50,18 +51,23 @@ func linked(dir string) ([]module, error) {
 	return modules, nil
 }
 
+// forTests are the packages that only tests import: they are in no binary.
+var forTests = []string{"/store/storetest", "/internal/testkit"}
+
 func dependencies(dir, goos string, tests bool) ([]module, error) {
-	args := []string{"list", "-deps", "-json=Module"}
+	args := []string{"-deps", "-json=Module"}
 	if tests {
-		args = append(args, "-test")
+		args = append(args, "-test", "./...")
+	} else {
+		all, err := list(dir, goos, "./...")
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, slices.DeleteFunc(strings.Fields(string(all)), isForTests)...)
 	}
-	cmd := exec.Command("go", append(args, "./...")...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "GOWORK=off", "CGO_ENABLED=0")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+	out, err := list(dir, goos, args...)
 	if err != nil {
-		return nil, fmt.Errorf("go list for %s: %w", goos, err)
+		return nil, err
 	}
 	var modules []module
 	decoder := json.NewDecoder(bytes.NewReader(out))
@@ -77,4 +83,21 @@ func dependencies(dir, goos string, tests bool) ([]module, error) {
 			modules = append(modules, *pkg.Module)
 		}
 	}
+}
+
+func isForTests(pkg string) bool {
+	return slices.ContainsFunc(forTests, func(suffix string) bool { return strings.HasSuffix(pkg, suffix) })
+}
+
+// list runs go list for a platform.
+func list(dir, goos string, args ...string) ([]byte, error) {
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "GOWORK=off", "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list for %s: %w", goos, err)
+	}
+	return out, nil
 }
