@@ -21,8 +21,10 @@ type Assembly struct {
 	orphans int
 }
 
-// ErrTooLarge says that a task has more content than an assembly may keep.
-var ErrTooLarge = errors.New("client: the task has more content than may be kept")
+// ErrTooLarge says that a task has more content than an [Assembly] may keep, or
+// that an event or a stream is over its cap in [Config]. An answer that is no
+// stream has a *guard.TooLargeError.
+var ErrTooLarge = errors.New("client: more content than is allowed")
 
 const defaultAssembly = 64 << 20
 

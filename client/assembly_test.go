@@ -92,6 +92,22 @@ func TestAssembly(t *testing.T) {
 	}
 }
 
+// Two assemblies may share the first events and part ways later.
+func TestAssembliesDoNotShareMemory(t *testing.T) {
+	start := event(t, strings.Replace(finished, `{"text":"done"}`, `{"text":"1"},{"text":"2"},{"text":"3"}`, 1))
+	var a, b client.Assembly
+	for assembly, chunk := range map[*client.Assembly]string{&a: "a", &b: "b"} {
+		for _, e := range []a2a.StreamResponse{start, event(t, strings.Replace(chunkTwo, "😀", chunk, 1))} {
+			if err := assembly.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if x, y := a.Task().Artifacts[0].Text(), b.Task().Artifacts[0].Text(); x != "123a" || y != "123b" {
+		t.Errorf("artifacts = %q and %q", x, y)
+	}
+}
+
 func TestAssemblyOfAMessage(t *testing.T) {
 	var a client.Assembly
 	if a.Task() != nil || a.Message() != nil {

@@ -132,9 +132,17 @@ func parseCard(raw []byte, route *url.URL) (*Card, error) {
 	return &Card{AgentCard: value, Violations: violations, Raw: bytes.Clone(raw), route: route}, nil
 }
 
-// Interface returns the interface to call, see [ChooseInterface].
+// Interface returns the interface to call, see [ChooseInterface]. The route of a
+// card that was not made here is its URL.
 func (c *Card) Interface() (a2a.AgentInterface, error) {
-	iface, err := ChooseInterface(c.AgentCard, c.route)
+	route := c.route
+	if route == nil {
+		var err error
+		if route, err = parseRoute(c.URL); err != nil {
+			return a2a.AgentInterface{}, err
+		}
+	}
+	iface, err := ChooseInterface(c.AgentCard, route)
 	if refused, ok := errors.AsType[*InterfaceError](err); ok {
 		refused.Older = refused.Older || len(refused.Rejected) == 0 && older(c.Raw)
 	}

@@ -224,6 +224,23 @@ func TestRevalidate(t *testing.T) {
 	}
 }
 
+// A card that changes can not move the route.
+func TestRevalidateKeepsTheRoute(t *testing.T) {
+	moved := testkit.HTTP(200, "application/json", testkit.CardJSON(testkit.Card("https://evil.example/a2a")))
+	peer := testkit.NewPeer(t, testkit.Script(served(), moved))
+	card, err := client.ReadCard(t.Context(), peer.URL, client.Config{Policy: peer.Policy()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, changed, err := card.Revalidate(t.Context())
+	if err != nil || !changed {
+		t.Fatalf("Revalidate() = %v, %v", changed, err)
+	}
+	if _, err := client.New(card, client.Config{}); !isA[*client.InterfaceError](err) {
+		t.Errorf("New() error = %v, want an *InterfaceError", err)
+	}
+}
+
 func TestCardBehindCredentials(t *testing.T) {
 	peer := testkit.NewPeer(t, testkit.Script(testkit.HTTP(401, "", ""), served()))
 	renewed := false
@@ -253,6 +270,8 @@ func TestCardsThatCanNotBeTrusted(t *testing.T) {
 		"well formed":          {with(`"securityRequirements":[{"schemes":{"oidc":{"list":["openid"]}}}]`), false},
 		"unknown scheme":       {with(`"securitySchemes":{"x":{"fooSecurityScheme":{}}}`), false},
 		"two schemes in one":   {with(`"securitySchemes":{"x":{"mtlsSecurityScheme":{},"httpAuthSecurityScheme":{"scheme":"Bearer"}}}`), true},
+		"a key of no name":     {with(`"securitySchemes":{"x":{"apiKeySecurityScheme":{"location":"header","name":5}}}`), true},
+		"too much is wrong":    {strings.Replace(sound, `"skills":[`, `"skills":[`+strings.Repeat("{},", 40), 1), true},
 		"schemes as a list":    {with(`"securitySchemes":[]`), true},
 		"unknown capability":   {strings.Replace(sound, `"capabilities":{`, `"capabilities":{"bidiStreaming":true,`, 1), false},
 		"extensions mistyped":  {strings.Replace(sound, `"capabilities":{`, `"capabilities":{"extensions":{},`, 1), true},

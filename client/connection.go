@@ -76,6 +76,8 @@ func (n *connection) next() (*a2a.StreamResponse, error) {
 		case err != nil:
 			if cause := context.Cause(n.ctx); cause != nil {
 				err = cause
+			} else if errors.Is(err, sse.ErrEventTooLarge) || errors.Is(err, sse.ErrStreamTooLarge) {
+				err = fmt.Errorf("%w: %w", ErrTooLarge, err)
 			}
 			return nil, labeled(n.x.method, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -73,6 +74,26 @@ func TestOneConnectionForManyCalls(t *testing.T) {
 	}
 	if got := connections.Load(); got != 1 {
 		t.Errorf("the card and 5 calls took %d connections, want 1", got)
+	}
+}
+
+// Reading a card alone leaves no connection behind.
+func TestReadCardHangsUp(t *testing.T) {
+	server, _ := agent(t, nil)
+	closed := make(chan struct{}, 1)
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	server.Start()
+	if _, err := client.ReadCard(t.Context(), server.URL, client.Config{Policy: allow(server)}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-closed:
+	case <-time.After(30 * time.Second): // well before an idle connection ends by itself
+		t.Error("the connection stays open")
 	}
 }
 

@@ -101,6 +101,17 @@ func TestOlderCards(t *testing.T) {
 	}
 }
 
+// A card made by hand has no route but its URL, and is no way around one.
+func TestCardsMadeByHand(t *testing.T) {
+	described := testkit.Card("https://agent.example/a2a")
+	for url, usable := range map[string]bool{"https://agent.example/card.json": true, "https://other.example": false, "": false} {
+		_, err := client.New(&client.Card{AgentCard: described, URL: url}, client.Config{})
+		if (err == nil) != usable {
+			t.Errorf("New() with a card from %q: error = %v", url, err)
+		}
+	}
+}
+
 func TestManyRejectedInterfaces(t *testing.T) {
 	many := make([]a2a.AgentInterface, 100)
 	_, err := client.ChooseInterface(a2a.AgentCard{SupportedInterfaces: many}, nil)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/guard"
-	"github.com/legation/legation/internal/sse"
 )
 
 // recovery counts what a stream has done to live on.
@@ -81,7 +80,7 @@ func (s *Stream) resubscribe(cause error) (*a2a.StreamResponse, error) {
 func transient(err error) bool { return Classify(err, true) != Refused }
 
 func tooLarge(err error) bool {
-	return errors.Is(err, sse.ErrEventTooLarge) || errors.Is(err, sse.ErrStreamTooLarge) || isType[*guard.TooLargeError](err)
+	return errors.Is(err, ErrTooLarge) || isType[*guard.TooLargeError](err)
 }
 
 // pause waits, or returns why it did not.

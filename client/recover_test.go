@@ -129,6 +129,21 @@ func TestAPeerThatStaysAway(t *testing.T) {
 	})
 }
 
+// A busy peer is asked again when it said, and not for longer than is sensible.
+func TestABusyPeerIsWaitedFor(t *testing.T) {
+	for asked, want := range map[string]time.Duration{"9": 9 * time.Second, "86400": 5 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			peer := testkit.NewPeer(t, testkit.Script(testkit.BrokenEvents(submitted),
+				testkit.HTTP(429, "application/json", testkit.Failure(-32603, "busy"), "Retry-After: "+asked), testkit.Events(finished)))
+			start := time.Now()
+			_, err := drain(send(t, connect(t, peer, client.Config{})))
+			if got := time.Since(start); err != nil || got != 500*time.Millisecond+want {
+				t.Errorf("Retry-After %s: took %v, error %v, want %v", asked, got, err, 500*time.Millisecond+want)
+			}
+		})
+	}
+}
+
 // A peer that ends every subscription after its snapshot is not asked for ever
 // at full speed, nor given up while it works.
 func TestAPeerThatClosesEverySubscription(t *testing.T) {

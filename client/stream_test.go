@@ -15,7 +15,6 @@ import (
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/client"
 	"github.com/legation/legation/guard"
-	"github.com/legation/legation/internal/sse"
 	"github.com/legation/legation/internal/testkit"
 )
 
@@ -171,12 +170,12 @@ func TestALineThatIsTooLong(t *testing.T) {
 		}
 	}
 	peer := testkit.NewPeer(t, testkit.EndlessLine())
-	if err := operations[a2a.MethodSendStreamingMessage](t, connect(t, peer, client.Config{MaxEventBytes: 4000})); !errors.Is(err, sse.ErrEventTooLarge) {
+	if err := operations[a2a.MethodSendStreamingMessage](t, connect(t, peer, client.Config{MaxEventBytes: 4000})); !errors.Is(err, client.ErrTooLarge) {
 		t.Errorf("an endless first line: error = %v, want a named one", err)
 	}
 	peer = testkit.NewPeer(t, testkit.Events(strings.Repeat(" ", 8000)+submitted))
 	c := connect(t, peer, client.Config{MaxStreamBytes: 4000})
-	if err := operations[a2a.MethodSendStreamingMessage](t, c); !errors.Is(err, sse.ErrStreamTooLarge) && !isA[*guard.TooLargeError](err) {
+	if err := operations[a2a.MethodSendStreamingMessage](t, c); !errors.Is(err, client.ErrTooLarge) && !isA[*guard.TooLargeError](err) {
 		t.Errorf("a stream over its cap: error = %v, want a named one", err)
 	}
 }
