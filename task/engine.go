@@ -35,6 +35,10 @@ type Config struct {
 	// negative value means never.
 	RunTimeout time.Duration
 
+	// InputWait ends a task that has waited this long for its caller's answer.
+	// Zero means 24 hours, a negative value means never.
+	InputWait time.Duration
+
 	// MaxBytes is how large a task may be stored. Zero means 8 MiB.
 	MaxBytes int
 
@@ -62,6 +66,7 @@ func (c Config) withDefaults() Config {
 	c.PerCaller = cmp.Or(c.PerCaller, 8)
 	c.Queue = cmp.Or(c.Queue, 64)
 	c.RunTimeout = cmp.Or(c.RunTimeout, time.Hour)
+	c.InputWait = cmp.Or(c.InputWait, 24*time.Hour)
 	c.MaxBytes = cmp.Or(c.MaxBytes, 8<<20)
 	c.Attempts = cmp.Or(c.Attempts, 3)
 	c.EarlierTasks = cmp.Or(c.EarlierTasks, 20)

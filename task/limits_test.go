@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
@@ -58,4 +59,48 @@ func TestACallerHasItsShare(t *testing.T) {
 		g.open <- struct{}{}
 		synctest.Wait()
 	})
+}
+
+// TestAnAnswerIsNotWaitedForForever ends what nobody answers, over a restart
+// too, and leaves alone what was answered in time.
+func TestAnAnswerIsNotWaitedForForever(t *testing.T) {
+	for _, state := range []a2a.TaskState{a2a.TaskStateInputRequired, a2a.TaskStateAuthRequired} {
+		t.Run(short(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asks := agents{"s": agent.Func(func(_ context.Context, turn agent.Turn, _ agent.Output) (agent.Outcome, error) {
+					if turn.Number > 1 {
+						return agent.Completed(), nil
+					}
+					return agent.Outcome{State: state}, nil
+				})}
+				dir := t.TempDir()
+				r := start(t, asks, setup{dir: dir, Config: task.Config{InputWait: 24 * time.Minute}})
+				began := time.Now()
+				silent := r.send(t, clientA, userMessage("m-1", "x"))
+				answered := r.settle(t, clientA, userMessage("m-2", "x"))
+				<-time.After(12 * time.Minute)
+				r.stop()
+				r = start(t, asks, setup{dir: dir, Config: task.Config{InputWait: 24 * time.Minute}})
+				<-time.After(11 * time.Minute)
+				next := userMessage("m-3", "here it is")
+				next.TaskID = answered.ID
+				if got := r.settle(t, clientA, next); got.Status.State != a2a.TaskStateCompleted {
+					t.Errorf("answered in time: %s", got.Status.State)
+				}
+				if got := r.read(t, clientA, silent.ID); got.Status.State != state {
+					t.Errorf("after 23 minutes: %s", got.Status.State)
+				}
+				for seen := range follow(t, r.Follow(silent)) {
+					_ = seen // until the task has ended
+				}
+				got := r.read(t, clientA, silent.ID)
+				if after := time.Since(began).Round(time.Minute); got.Status.State != a2a.TaskStateFailed || after != 24*time.Minute {
+					t.Errorf("ended %s after %v, want failed after 24 minutes", got.Status.State, after)
+				}
+				if text := got.Status.Message.Text(); text != "No answer came within 24m0s." && text != "No answer came within 24m5s." {
+					t.Errorf("reason %q", text)
+				}
+			})
+		})
+	}
 }

@@ -181,17 +181,17 @@ func (o *output) commitPending() {
 	defer o.mu.Unlock()
 	o.timer = nil
 	for !o.closed && !o.busy && o.err == nil && len(o.pending) > 0 {
-		o.commit(Hold, work.Effects{})
+		o.commit(Hold, time.Time{})
 	}
 }
 
 // commit commits what is pending. The lock is held on entry and return, but not
 // during the store's work.
-func (o *output) commit(then Then, effects work.Effects) {
-	batch := Batch{Record: o.draft.record(), Was: o.was, Events: o.pending, Then: then}
+func (o *output) commit(then Then, until time.Time) {
+	batch := Batch{Record: o.draft.record(), Was: o.was, Events: o.pending, Then: then, Until: until}
 	o.pending, o.bytes, o.busy = nil, 0, true
 	o.mu.Unlock()
-	err := appendPatiently(o.store, o.fence, batch, effects)
+	err := appendPatiently(o.store, o.fence, batch)
 	o.mu.Lock()
 	o.busy = false
 	if err != nil {
@@ -226,13 +226,13 @@ func (o *output) overflowed() bool {
 
 // finish commits what is pending together with the end of the turn. The output
 // must be closed.
-func (o *output) finish(then Then, effects work.Effects, end func(*draft) ([]Event, error)) error {
+func (o *output) finish(then Then, end func(*draft) (events []Event, until time.Time, err error)) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return o.err
 	}
-	events, err := end(o.draft)
+	events, until, err := end(o.draft)
 	if err != nil {
 		return err
 	}
@@ -240,17 +240,17 @@ func (o *output) finish(then Then, effects work.Effects, end func(*draft) ([]Eve
 	if then == Hold && len(o.pending) == 0 {
 		return nil
 	}
-	o.commit(then, effects)
+	o.commit(then, until)
 	return o.err
 }
 
 // appendPatiently stores a batch. A store that fails is given a little time:
 // what an agent did is worth more than a second.
-func appendPatiently(store Store, fence work.Fence, batch Batch, effects work.Effects) error {
+func appendPatiently(store Store, fence work.Fence, batch Batch) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause *= 2 {
-		err := store.Append(ctx, fence, batch, effects)
+		err := store.Append(ctx, fence, batch, work.Effects{})
 		if err == nil || errors.Is(err, ErrFenced) || errors.Is(err, ErrEnded) {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
@@ -90,12 +91,28 @@ func (e *Engine) refuseEntry(rec Record, item work.Item) (ending, bool) {
 	entered := item.Attempt > 1 && rec.State != a2a.TaskStateSubmitted
 	repeatable, _ := answers.(agent.Repeatable)
 	switch {
+	case e.unanswered(rec):
+		waited := e.cfg.Now().Sub(rec.StatusAt).Round(time.Second)
+		return ending{outcome: agent.Failed(fmt.Sprintf("No answer came within %v.", waited)), then: End}, true
 	case entered && (repeatable == nil || !repeatable.Repeatable()):
 		return ending{outcome: agent.Failed("The run was interrupted by a restart and cannot be repeated safely. Send the message again as a new task if it should be done again."), then: End}, true
 	case item.Attempt > e.cfg.Attempts:
 		return ending{outcome: agent.Failed(fmt.Sprintf("The run was interrupted %d times and was given up.", item.Attempt-1)), then: End}, true
 	}
 	return ending{}, false
+}
+
+// unanswered reports whether a task that waits for its caller has waited for
+// too long. A task that asked for input is claimed for no other reason; one that
+// asked for an authorization may have got it.
+func (e *Engine) unanswered(rec Record) bool {
+	switch rec.State {
+	case a2a.TaskStateInputRequired:
+		return true
+	case a2a.TaskStateAuthRequired:
+		return e.cfg.InputWait > 0 && !e.cfg.Now().Before(rec.StatusAt.Add(e.cfg.InputWait))
+	}
+	return false
 }
 
 // enter runs an agent for one turn. It reports false when there is nothing to
@@ -181,10 +198,10 @@ func (e *Engine) judge(log *slog.Logger, out *output, outcome agent.Outcome, err
 		log.Error("run failed", "reference", reference, "error", err)
 		return ending{outcome: agent.Failed("The agent failed. Reference for its operator: " + reference), then: End}
 	}
-	if outcome.State == a2a.TaskStateWorking {
-		return ending{outcome: outcome, then: Suspend}
+	if outcome.State.Terminal() {
+		return ending{outcome: outcome, then: End}
 	}
-	return ending{outcome: outcome, then: End}
+	return ending{outcome: outcome, then: Suspend}
 }
 
 // checkOutcome fills in the default state and refuses what no turn ends with.
@@ -206,17 +223,21 @@ func checkOutcome(outcome *agent.Outcome) error {
 
 // finish writes the end of a turn. The output must be closed.
 func (e *Engine) finish(log *slog.Logger, out *output, end ending) (finished bool) {
-	err := out.finish(end.then, work.Effects{}, func(d *draft) ([]Event, error) {
+	err := out.finish(end.then, func(d *draft) (events []Event, until time.Time, err error) {
 		if len(end.outcome.Metadata) > 0 {
 			if err := d.metadata(end.outcome.Metadata); err != nil {
-				return nil, err
+				return nil, until, err
 			}
 		}
-		if end.then == Hold || end.then == Suspend && end.outcome.Message == nil {
-			return nil, nil
+		unchanged := end.outcome.State == a2a.TaskStateWorking && end.outcome.Message == nil
+		if end.then == Hold || end.then == Suspend && unchanged {
+			return nil, until, nil
 		}
 		event, err := d.status(end.outcome.State, end.outcome.Message, e.cfg.Now())
-		return []Event{event}, err
+		if d.rec.State.Interrupted() && e.cfg.InputWait > 0 {
+			until = d.rec.StatusAt.Add(e.cfg.InputWait)
+		}
+		return []Event{event}, until, err
 	})
 	switch {
 	case err == nil:

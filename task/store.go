@@ -24,7 +24,7 @@ type Store interface {
 	Joined(ctx context.Context, message MessageKey) (Record, bool, error)
 
 	// Continue appends a caller's message to an interrupted task and makes its
-	// run work again. What the message does to the task is
+	// run new work, in place of what was suspended. What the message does to the task is
 	// [Record.Continued]'s to say; its errors are returned. A message that was
 	// accepted before joins as with Create. Also ErrNotFound and ErrBusy.
 	Continue(ctx context.Context, next Continuation, effects work.Effects) (Accepted, error)
@@ -114,6 +114,7 @@ type Batch struct {
 	Was    a2a.TaskState // its state before them
 	Events []Event       // the new events; the last one's number is Record.Last
 	Then   Then
+	Until  time.Time // with Suspend: it wakes by itself then; zero means never
 }
 
 // Then says what becomes of the run's work.
@@ -124,8 +125,9 @@ const (
 	Hold Then = iota
 	// End removes the work: the turn is over.
 	End
-	// Suspend gives up the fence until another change wakes the work. If it
-	// was woken while held, it is claimable at once.
+	// Suspend gives up the fence until another change wakes the work, or until
+	// Batch.Until. If it was woken while held, it is claimable at once. What
+	// is claimed after that counts as a first attempt.
 	Suspend
 )
 

@@ -86,7 +86,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	a.claimer = work.NewClaimer(a.store, work.Config{Drain: drain(cfg.Drain), Logger: a.log})
 	engine, err := task.NewEngine(ctx, a.store, a.claimer, published, task.Config{
 		Workers: cfg.Workers, PerCaller: cfg.PerCaller, Queue: cfg.Queue,
-		RunTimeout: cfg.RunTimeout, MaxBytes: cfg.MaxTask, Logger: a.log,
+		RunTimeout: cfg.RunTimeout, InputWait: cfg.InputWait, MaxBytes: cfg.MaxTask, Logger: a.log,
 	})
 	if err != nil {
 		return nil, err

@@ -75,6 +75,7 @@ func serveFlags(flags *pflag.FlagSet, cfg *config.Config) {
 	flags.StringArrayVar(&cfg.Publish, "publish", cfg.Publish, "a skill to publish; repeatable")
 	flags.StringSliceVar(&cfg.DefaultSkills, "default-skill", cfg.DefaultSkills, "the skill, or AGENT/SKILL, for messages that name none; repeatable")
 	flags.DurationVar(&cfg.RunTimeout, "run-timeout", cfg.RunTimeout, "end a turn that works longer than this")
+	flags.DurationVar(&cfg.InputWait, "input-wait", cfg.InputWait, "end a task that waits longer than this for its caller's answer")
 	flags.DurationVar(&cfg.WaitLimit, "wait-limit", cfg.WaitLimit, "answer a blocking SendMessage with the task as it stands after this (default the run timeout)")
 	flags.DurationVar(&cfg.Drain, "drain", cfg.Drain, "let runs go on for this long when the server stops")
 	flags.IntVar(&cfg.Workers, "workers", cfg.Workers, "runs at once")

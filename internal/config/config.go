@@ -47,6 +47,9 @@ type Config struct {
 	// RunTimeout ends a turn that is still working.
 	RunTimeout time.Duration `env:"RUN_TIMEOUT"`
 
+	// InputWait ends a task that has waited this long for its caller's answer.
+	InputWait time.Duration `env:"INPUT_WAIT"`
+
 	// WaitLimit bounds how long a blocking SendMessage waits before it returns
 	// the task as it stands. Zero means as long as a run may take.
 	WaitLimit time.Duration `env:"WAIT_LIMIT"`
@@ -85,6 +88,7 @@ func Default() Config {
 		Data:       defaultData(),
 		Name:       "Legation",
 		RunTimeout: time.Hour,
+		InputWait:  24 * time.Hour,
 		Drain:      30 * time.Second,
 		Workers:    32,
 		PerCaller:  8,
@@ -149,7 +153,7 @@ func (c *Config) Check() error {
 		value int64
 	}{
 		{"workers", int64(c.Workers)}, {"runs-per-caller", int64(c.PerCaller)}, {"queue-per-caller", int64(c.Queue)},
-		{"max-body", c.MaxBody}, {"max-task", int64(c.MaxTask)}, {"run-timeout", int64(c.RunTimeout)},
+		{"max-body", c.MaxBody}, {"max-task", int64(c.MaxTask)}, {"run-timeout", int64(c.RunTimeout)}, {"input-wait", int64(c.InputWait)},
 	} {
 		if limit.value <= 0 {
 			add(limit.flag, "must be above zero; nothing is unlimited")

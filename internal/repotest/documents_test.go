@@ -12,15 +12,16 @@ import (
 )
 
 var (
-	fence     = regexp.MustCompile("(?s)```.*?\\n\\s*```")
-	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	heading   = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
-	makeCall  = regexp.MustCompile("(?m)(?:`|^\\s*\\$? ?)make ([a-z][a-z-]*)")
-	makeRule  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
-	testName  = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
-	testFunc  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z]\w*)\(`)
-	goFile    = regexp.MustCompile("`((?:[\\w.-]+/)+[\\w.-]+\\.(?:go|md|sql|json|yml|txt))`")
-	directory = regexp.MustCompile("`((?:agent|a2a|client|cmd|docs|guard|internal|server|specification|store|task|tools)(?:/[\\w.-]+)*)/?`")
+	fence      = regexp.MustCompile("(?s)```.*?\\n\\s*```")
+	link       = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading    = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
+	makeCall   = regexp.MustCompile("(?m)(?:`|^\\s*\\$? ?)make ([a-z][a-z-]*)")
+	makeRule   = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
+	testName   = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
+	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z]\w*)\(`)
+	transcript = regexp.MustCompile(`TestTranscripts/([a-z][\w-]*)`)
+	goFile     = regexp.MustCompile("`((?:[\\w.-]+/)+[\\w.-]+\\.(?:go|md|sql|json|yml|txt))`")
+	directory  = regexp.MustCompile("`((?:agent|a2a|client|cmd|docs|guard|internal|server|specification|store|task|tools)(?:/[\\w.-]+)*)/?`")
 )
 
 func documents(t *testing.T) []string {
@@ -108,6 +109,11 @@ func TestNamedTestsExist(t *testing.T) {
 		for _, test := range testName.FindAllString(string(read(t, name)), -1) {
 			if !known[test] {
 				t.Errorf("%s names %s, but there is no such test", name, test)
+			}
+		}
+		for _, match := range transcript.FindAllStringSubmatch(string(read(t, name)), -1) {
+			if !exists("server/testdata/" + match[1] + ".txt") {
+				t.Errorf("%s names %s, but there is no such transcript", name, match[0])
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func (t *tx) append(fence work.Fence, batch task.Batch, body []byte, effects wor
 	case task.End:
 		err = t.endWork(fence.Key)
 	case task.Suspend:
-		err = t.suspendWork(fence.Key)
+		err = t.suspendWork(fence.Key, batch.Until)
 	}
 	if err != nil {
 		return err

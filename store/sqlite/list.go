@@ -57,10 +57,7 @@ func (s *Store) list(r *reader, owner int64, query task.Query) (page task.Page, 
 	}
 	since := int64(math.MinInt64)
 	if !query.Since.IsZero() {
-		since = query.Since.UnixMilli()
-		if query.Since.Nanosecond()%1e6 != 0 {
-			since++ // status times are whole milliseconds
-		}
+		since = ceilMilli(query.Since) // status times are whole milliseconds
 	}
 	limit := min(max(query.Limit, 1), maxPage)
 	var wanted stateSet

@@ -82,6 +82,9 @@ func (t *tx) claim(query work.Query) ([]work.Item, error) {
 		return nil, nil
 	}
 	now := t.store.cfg.Now()
+	if err := t.wakeDue(query, now); err != nil {
+		return nil, err
+	}
 	candidates := t.expired(query.Kind, now)
 	free := map[string]int{} // how many more each group may hold
 	taken := 0
@@ -120,6 +123,26 @@ func (t *tx) claim(query work.Query) ([]work.Item, error) {
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// wakeDue makes work ready that was suspended until now.
+func (t *tx) wakeDue(query work.Query, now time.Time) error {
+	const due = "SELECT id FROM work WHERE status = 2 AND kind = ?1 AND due_ms <= ?2 ORDER BY due_ms LIMIT ?3"
+	var keys []work.Key
+	err := t.each(due, []any{string(query.Kind), now.UnixMilli(), int64(query.Limit)}, func(r row) (bool, error) {
+		keys = append(keys, work.Key{Kind: query.Kind, ID: r.text(0)})
+		return true, nil
+	})
+	if err != nil {
+		t.broken = err
+		return err
+	}
+	for _, key := range keys {
+		if err := t.wake(key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // expired are the holds whose lease has run out. To claim one anew does not
@@ -204,8 +227,9 @@ func (t *tx) endWork(key work.Key) error {
 	return nil
 }
 
-// suspendWork gives up a hold until the key is woken, or at once if it was.
-func (t *tx) suspendWork(key work.Key) error {
+// suspendWork gives up a hold until the key is woken or the time has come, or
+// at once if it was woken.
+func (t *tx) suspendWork(key work.Key, until time.Time) error {
 	h := t.jobs.held[key]
 	status := int64(statusSuspended)
 	if h.woken {
@@ -214,11 +238,26 @@ func (t *tx) suspendWork(key work.Key) error {
 	if err := t.setWork(key, status, 0, t.jobs.nextPlace(), false); err != nil {
 		return err
 	}
+	if !h.woken && !until.IsZero() {
+		const due = "UPDATE work SET due_ms = ?3 WHERE kind = ?1 AND id = ?2"
+		if _, err := t.exec(due, string(key.Kind), key.ID, ceilMilli(until)); err != nil {
+			return err
+		}
+	}
 	t.letGo(key)
 	if h.woken {
 		t.addLoad(h.group, 0, 1)
 	}
 	return nil
+}
+
+// ceilMilli is the first whole millisecond that is not before t.
+func ceilMilli(t time.Time) int64 {
+	ms := t.UnixMilli()
+	if time.UnixMilli(ms).Before(t) {
+		ms++
+	}
+	return ms
 }
 
 // wake makes a suspended key ready, and a held one find itself woken later.
@@ -244,7 +283,7 @@ func (t *tx) wake(key work.Key) error {
 }
 
 func (t *tx) setWork(key work.Key, status, attempt, queued int64, woken bool) error {
-	const update = "UPDATE work SET status = ?3, attempt = ?4, queued = ?5, woken = ?6 WHERE kind = ?1 AND id = ?2"
+	const update = "UPDATE work SET status = ?3, attempt = ?4, queued = ?5, woken = ?6, due_ms = NULL WHERE kind = ?1 AND id = ?2"
 	_, err := t.exec(update, string(key.Kind), key.ID, status, attempt, queued, woken)
 	return err
 }

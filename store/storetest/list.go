@@ -112,7 +112,7 @@ var someStates = []a2a.TaskState{
 // refused, which must not be counted either.
 func (f *fixture) randomTasks(r *rapid.T, owner task.Owner) []task.Record {
 	var all []task.Record
-	for range rapid.IntRange(1, 25).Draw(r, "changes") {
+	for range rapid.IntRange(1, 15).Draw(r, "changes") {
 		if rapid.Bool().Draw(r, "tick") {
 			f.clock.advance(time.Millisecond)
 		}

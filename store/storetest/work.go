@@ -284,6 +284,33 @@ var effectTests = map[string]func(*fixture){
 		f.claimOne(record.ID)
 	},
 
+	"suspended work wakes by itself at its time, and not before": func(f *fixture) {
+		record, fence := f.working(alice)
+		batch := f.status(record, a2a.TaskStateInputRequired, task.Suspend)
+		batch.Until = f.clock.Now().Add(time.Hour)
+		f.append(fence, batch)
+		f.clock.advance(time.Hour - time.Millisecond)
+		f.claimNone()
+		f.clock.advance(time.Millisecond)
+		if item := f.claimOne(record.ID); item.Attempt != 1 {
+			f.Errorf("Attempt = %d, want 1", item.Attempt)
+		}
+	},
+
+	"a message takes the place of what was suspended": func(f *fixture) {
+		record, fence := f.working(alice)
+		batch := f.status(record, a2a.TaskStateInputRequired, task.Suspend)
+		batch.Until = f.clock.Now().Add(time.Hour)
+		record = f.append(fence, batch)
+		accepted, err := f.store.Continue(f.ctx(), f.answer(record, generous), none)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.append(accepted.Work.Fence, f.status(accepted.Record, a2a.TaskStateCompleted, task.End))
+		f.clock.advance(2 * time.Hour)
+		f.claimNone()
+	},
+
 	"waking and suspending at the same time loses nothing": func(f *fixture) {
 		for range 30 {
 			record, fence := f.working(alice)

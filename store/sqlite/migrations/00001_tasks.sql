@@ -82,7 +82,8 @@ CREATE TABLE messages (
     PRIMARY KEY (owner, id)
 ) STRICT, WITHOUT ROWID;
 
--- What is to be done: 0 ready, 1 held, 2 suspended. Queued orders ready rows.
+-- What is to be done: 0 ready, 1 held, 2 suspended. Queued orders ready rows;
+-- due is when a suspended row becomes ready by itself.
 CREATE TABLE work (
     kind    TEXT NOT NULL,
     id      TEXT NOT NULL,
@@ -90,11 +91,13 @@ CREATE TABLE work (
     woken   INTEGER NOT NULL DEFAULT 0,
     attempt INTEGER NOT NULL,
     queued  INTEGER NOT NULL,
+    due_ms  INTEGER,
     grp     TEXT NOT NULL,
     PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX work_ready ON work (kind, queued) WHERE status = 0;
+CREATE INDEX work_due ON work (kind, due_ms) WHERE status = 2;
 
 -- Since when an agent's card is what it is.
 CREATE TABLE cards (
