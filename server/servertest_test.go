@@ -62,7 +62,8 @@ func startWorld(t testing.TB, with options) (*world, func()) {
 	w := &world{store: store, gate: newGate(), logs: &logs{}}
 	logger := slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	claimer := work.NewClaimer(store, work.Config{Drain: -1})
-	w.engine, err = task.NewEngine(ctx, store, claimer, behaviours(w.gate), with.engine)
+	with.engine.Claimer = claimer
+	w.engine, err = task.NewEngine(ctx, store, behaviours(w.gate), with.engine)
 	if err != nil {
 		t.Fatal(err)
 	}

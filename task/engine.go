@@ -50,6 +50,15 @@ type Config struct {
 	// Zero means 20 tasks and 1 MiB.
 	EarlierTasks, EarlierBytes int
 
+	// Claimer is what runs are claimed with, where it serves other work too;
+	// whoever made it runs it. Nil means the engine makes its own, which
+	// [Engine.Run] runs.
+	Claimer *work.Claimer
+
+	// Drain is how long runs may go on when Run stops; it counts only without
+	// Claimer. Zero means 30 s, a negative value means not at all.
+	Drain time.Duration
+
 	// Repeats lets a message id be used more than once: every message makes a
 	// task of its own. It is for test agents; products leave it off.
 	Repeats bool
@@ -100,22 +109,30 @@ type handed struct {
 	message *a2a.Message
 }
 
-// NewEngine returns an engine on store. Runs execute while claimer runs, which
-// the engine registers itself with; the caller starts it.
-func NewEngine(ctx context.Context, store Store, claimer *work.Claimer, agents Agents, cfg Config) (*Engine, error) {
+// NewEngine returns an engine on store. Messages are taken and runs execute
+// while [Engine.Run] does, or Config.Claimer.
+func NewEngine(ctx context.Context, store Store, agents Agents, cfg Config) (*Engine, error) {
 	key, err := store.TokenKey(ctx)
 	if err != nil {
 		return nil, err
 	}
 	e := &Engine{
-		store: store, claimer: claimer, agents: agents,
+		store: store, claimer: cfg.Claimer, agents: agents,
 		cfg:      cfg.withDefaults(),
 		tokenKey: key,
 		handed:   make(map[work.Fence]handed),
 	}
-	claimer.Handle(work.KindRun, e.cfg.Workers, e.cfg.PerCaller, e.handle)
+	if e.claimer == nil {
+		e.claimer = work.NewClaimer(store, work.Config{Drain: cfg.Drain, Logger: cfg.Logger})
+	}
+	e.claimer.Handle(work.KindRun, e.cfg.Workers, e.cfg.PerCaller, e.handle)
 	return e, nil
 }
+
+// Run executes runs until ctx ends, lets those under way finish within
+// Config.Drain, and leaves the rest to the next start. It is not called where
+// Config.Claimer is set.
+func (e *Engine) Run(ctx context.Context) error { return e.claimer.Run(ctx) }
 
 // Task reads a task. The error is [ErrNotFound] if the owner has no such task.
 func (e *Engine) Task(ctx context.Context, owner Owner, id a2a.TaskID) (Record, error) {

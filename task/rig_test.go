@@ -53,7 +53,8 @@ func start(t *testing.T, published agents, with setup) *rig {
 		t.Fatal(err)
 	}
 	claimer := work.NewClaimer(store, with.work)
-	engine, err := task.NewEngine(t.Context(), store, claimer, published, with.Config)
+	with.Claimer = claimer
+	engine, err := task.NewEngine(t.Context(), store, published, with.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,9 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	if err != nil {
 		return nil, err
 	}
+	if a.listener, err = listen(ctx, cfg.Listen); err != nil {
+		return nil, err
+	}
 	sync := sqlite.Full
 	if opts.Unsynced {
 		sync = sqlite.Off
@@ -76,16 +79,13 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	if a.store, err = sqlite.Open(ctx, cfg.Data, sqlite.Config{Sync: sync, Logger: a.log}); err != nil {
 		return nil, err
 	}
-	if a.listener, err = listen(ctx, cfg.Listen); err != nil {
-		return nil, err
-	}
 	a.public = cfg.PublicURL
 	if a.public == "" {
 		a.public = "http://" + a.listener.Addr().String()
 	}
 	a.claimer = work.NewClaimer(a.store, work.Config{Drain: drain(cfg.Drain), Logger: a.log})
-	engine, err := task.NewEngine(ctx, a.store, a.claimer, published, task.Config{
-		Workers: cfg.Workers, PerCaller: cfg.PerCaller, Queue: cfg.Queue,
+	engine, err := task.NewEngine(ctx, a.store, published, task.Config{
+		Claimer: a.claimer, Workers: cfg.Workers, PerCaller: cfg.PerCaller, Queue: cfg.Queue,
 		RunTimeout: cfg.RunTimeout, InputWait: cfg.InputWait, MaxBytes: cfg.MaxTask, Logger: a.log,
 	})
 	if err != nil {
@@ -137,6 +137,13 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 
 // Agents are the published agents, without what the server adds to their cards.
 func (a *App) Agents() []server.Agent { return a.agents }
+
+// Hurry ends the time that runs have to finish when the app stops. It may be
+// called at any time, and again.
+func (a *App) Hurry() { a.claimer.Hurry() }
+
+// Busy returns how many runs are executing.
+func (a *App) Busy() int { return a.claimer.Busy() }
 
 // Close gives everything back that New opened. It need not be called after Run.
 func (a *App) Close() error {

@@ -90,6 +90,18 @@ func TestProgramsAreAgents(t *testing.T) {
 	}
 }
 
+func TestAProgramSeesTheEnvironmentItIsGiven(t *testing.T) {
+	t.Setenv("GIVEN", "yes")
+	t.Setenv("WITHHELD", "no")
+	cfg := settings(t, "env=env")
+	cfg.PassEnv = []string{"GIVEN", "UNSET"}
+	a, _ := serve(t, cfg, app.Options{})
+	got := ask(t, dial(t, a, "/"), "", "x").Artifacts[0].Text()
+	if !strings.Contains(got, "GIVEN=yes") || !strings.Contains(got, "PATH=") || strings.Contains(got, "WITHHELD") || strings.Contains(got, "UNSET") {
+		t.Errorf("the program saw:\n%s", got)
+	}
+}
+
 func TestWhatCannotBePublishedIsSaidAtOnce(t *testing.T) {
 	for _, test := range []struct{ publish, want string }{
 		{"x", "NAME=WHAT"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/legation/legation/a2a"
@@ -82,7 +83,10 @@ func build(p config.Publication, cfg config.Config, log *slog.Logger) (Published
 		if program, err = command.Parse(p.Command); err != nil {
 			break
 		}
-		answer, err = command.New(command.Config{Program: program, Timeout: cfg.RunTimeout, MaxOutput: int64(cfg.MaxTask), Logger: log})
+		if p.Command == "echo" {
+			log.Warn("the program echo reads no input; to return what is sent, publish echo: with a colon")
+		}
+		answer, err = command.New(command.Config{Program: program, Env: programEnv(cfg.PassEnv), Timeout: cfg.RunTimeout, MaxOutput: int64(cfg.MaxTask), Logger: log})
 		skill.Description = "Runs a program on the text of the message and returns what it puts out."
 		skill.Tags = []string{"program"}
 		skill.InputModes, skill.OutputModes = []string{"text/plain"}, []string{"text/plain"}
@@ -91,6 +95,17 @@ func build(p config.Publication, cfg config.Config, log *slog.Logger) (Published
 		return Published{}, fmt.Errorf("skill %q: %w", p.Skill, err)
 	}
 	return Published{Agent: p.Agent, Skill: skill, Answer: answer}, nil
+}
+
+// programEnv is the environment that a published program starts with.
+func programEnv(pass []string) []string {
+	var env []string
+	for _, name := range append([]string{"PATH", "HOME", "LANG", "TMPDIR"}, pass...) {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // model reaches an OpenAI-compatible endpoint through the guard. The host that

@@ -36,8 +36,12 @@ Only this machine is served as long as no remote client is registered.
 Every flag can be set by an environment variable: --public-url is
 LEGATION_PUBLIC_URL; LEGATION_PUBLISH takes one publication a line.
 
-A first Ctrl-C stops in order: runs may finish within --drain and are taken up
-again at the next start after that. A second one stops at once.`,
+A program sees PATH, HOME, LANG and TMPDIR of the server's environment, and
+what --pass-env names; it starts in the server's directory.
+
+A first Ctrl-C stops in order: runs under way may finish within --drain. A
+second one tells them to stop. What is left is taken up at the next start if it
+can be repeated; a program can not, and its task fails with a reason.`,
 		Example: `  legation serve --publish 'wordcount=wc -w'
   OPENAI_API_KEY=… legation serve --publish chat=openai:gpt-4o-mini
   legation serve --listen 127.0.0.1:0 --data /var/lib/legation --publish tools/upper='tr a-z A-Z'`,
@@ -57,6 +61,7 @@ again at the next start after that. A second one stops at once.`,
 			if err != nil {
 				return err
 			}
+			defer watchStop(io, a, cfg.Drain)()
 			announce(io, a)
 			return a.Run(cmd.Context())
 		},
@@ -74,6 +79,7 @@ func serveFlags(flags *pflag.FlagSet, cfg *config.Config) {
 	flags.StringVar(&cfg.Name, "name", cfg.Name, "name on the default agent's card")
 	flags.StringArrayVar(&cfg.Publish, "publish", cfg.Publish, "a skill to publish; repeatable")
 	flags.StringSliceVar(&cfg.DefaultSkills, "default-skill", cfg.DefaultSkills, "the skill, or AGENT/SKILL, for messages that name none; repeatable")
+	flags.StringSliceVar(&cfg.PassEnv, "pass-env", cfg.PassEnv, "variable of the server's environment that programs see; repeatable")
 	flags.DurationVar(&cfg.RunTimeout, "run-timeout", cfg.RunTimeout, "end a turn that works longer than this")
 	flags.DurationVar(&cfg.InputWait, "input-wait", cfg.InputWait, "end a task that waits longer than this for its caller's answer")
 	flags.DurationVar(&cfg.WaitLimit, "wait-limit", cfg.WaitLimit, "answer a blocking SendMessage with the task as it stands after this (default the run timeout)")

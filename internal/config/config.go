@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -43,6 +44,10 @@ type Config struct {
 	// DefaultSkills name the skill that answers when a message names none:
 	// "SKILL" for the default agent, "AGENT/SKILL" for another.
 	DefaultSkills []string `env:"DEFAULT_SKILL" envSeparator:","`
+
+	// PassEnv names variables of the server's environment that published
+	// programs see, besides PATH, HOME, LANG and TMPDIR.
+	PassEnv []string `env:"PASS_ENV" envSeparator:","`
 
 	// RunTimeout ends a turn that is still working.
 	RunTimeout time.Duration `env:"RUN_TIMEOUT"`
@@ -105,10 +110,29 @@ func Load() (Config, error) {
 	if err == nil {
 		err = env.ParseWithOptions(&cfg, env.Options{Prefix: Prefix})
 	}
-	if err != nil {
-		return cfg, fmt.Errorf("read the environment: %w", err)
+	return cfg, inWords(err)
+}
+
+// inWords names the variables that could not be read, and not the fields.
+func inWords(err error) error {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return err
 	}
-	return cfg, nil
+	var problems []error
+	for _, one := range all.Errors {
+		var parse env.ParseError
+		if !errors.As(one, &parse) {
+			problems = append(problems, one)
+			continue
+		}
+		variable := parse.Name
+		if field, ok := reflect.TypeFor[Config]().FieldByName(parse.Name); ok {
+			variable = Prefix + field.Tag.Get("env")
+		}
+		problems = append(problems, fmt.Errorf("%s: %q is not a valid %s", variable, os.Getenv(variable), parse.Type))
+	}
+	return errors.Join(problems...)
 }
 
 func defaultData() string {

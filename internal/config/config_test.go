@@ -82,8 +82,8 @@ func TestTheEnvironmentChangesDefaults(t *testing.T) {
 		t.Errorf("Check() = %v", err)
 	}
 	t.Setenv("LEGATION_WORKERS", "many")
-	if _, err := config.Load(); err == nil || !strings.Contains(err.Error(), "Workers") {
-		t.Errorf("Load() = %v, want an error that names the setting", err)
+	if _, err := config.Load(); err == nil || !strings.Contains(err.Error(), `LEGATION_WORKERS: "many"`) {
+		t.Errorf("Load() = %v, want an error that names the variable and its value", err)
 	}
 }
 

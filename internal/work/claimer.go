@@ -70,6 +70,7 @@ type Claimer struct {
 	freed chan struct{} // signaled when a slot was given back
 
 	mu       sync.Mutex
+	hurry    chan struct{}   // closed when nothing may finish any more
 	running  bool            // work may be started
 	stopping bool            // nothing new is claimed
 	base     context.Context // of handlers
@@ -99,6 +100,7 @@ func NewClaimer(store Store, cfg Config) *Claimer {
 		kinds: make(map[Kind]*lane),
 		held:  make(map[Key]*held),
 		freed: make(chan struct{}, 1),
+		hurry: make(chan struct{}),
 	}
 }
 
@@ -110,6 +112,25 @@ func (c *Claimer) Stopping() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stopping
+}
+
+// Hurry ends the drain: handlers are told to stop as soon as Run stops, or at
+// once if it is stopping. It may be called again.
+func (c *Claimer) Hurry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.hurry:
+	default:
+		close(c.hurry)
+	}
+}
+
+// Busy returns how many handlers are at work.
+func (c *Claimer) Busy() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.held)
 }
 
 // Handle says who does work of a kind: at most slots items at once on this
@@ -137,9 +158,9 @@ func (c *Claimer) Run(ctx context.Context) error {
 	c.mu.Lock()
 	c.stopping = true
 	c.mu.Unlock()
-	if !c.idle(c.cfg.Drain) {
+	if !c.idle(c.cfg.Drain, c.hurry) {
 		stop(ErrStopping)
-		if !c.idle(c.cfg.Grace) {
+		if !c.idle(c.cfg.Grace, nil) {
 			c.cfg.Logger.Error("a handler does not return; leaving it behind")
 		}
 	}
@@ -337,8 +358,8 @@ func (c *Claimer) fences() []Fence {
 	return fences
 }
 
-// idle waits until every slot is free, at most for limit.
-func (c *Claimer) idle(limit time.Duration) bool {
+// idle waits until every slot is free, at most for limit or until hurry.
+func (c *Claimer) idle(limit time.Duration, hurry <-chan struct{}) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {
@@ -348,6 +369,8 @@ func (c *Claimer) idle(limit time.Duration) bool {
 		select {
 		case <-c.freed:
 		case <-timer.C:
+			return c.allFree()
+		case <-hurry:
 			return c.allFree()
 		}
 	}

@@ -301,6 +301,33 @@ func TestStopping(t *testing.T) {
 	}
 }
 
+func TestHurryEndsTheDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newRows("a")
+		c := work.NewClaimer(store, work.Config{})
+		c.Handle(kind, 1, 1, func(ctx context.Context, _ work.Item) bool {
+			<-ctx.Done()
+			return false
+		})
+		stop := start(c)
+		if c.Busy() != 1 {
+			t.Errorf("Busy() = %d, want 1", c.Busy())
+		}
+		began := time.Now()
+		go func() {
+			<-time.After(3 * time.Second)
+			c.Hurry()
+			c.Hurry()
+		}()
+		if err := stop(); err != nil || time.Since(began) != 3*time.Second {
+			t.Errorf("Run() = %v after %v, want nil after 3 s", err, time.Since(began))
+		}
+		if !slices.Equal(store.released, []string{"a"}) || c.Busy() != 0 {
+			t.Errorf("released %v, busy %d", store.released, c.Busy())
+		}
+	})
+}
+
 func TestASlotIsStartedOrFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newRows()

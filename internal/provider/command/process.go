@@ -73,10 +73,11 @@ func guarded(step func() error) (err error) {
 
 // process is a started program and our ends of its pipes.
 type process struct {
-	cmd    *exec.Cmd
-	stdin  *os.File
-	stdout reader
-	stderr reader
+	cmd     *exec.Cmd
+	release func() // once the program has ended, on the goroutine that started it
+	stdin   *os.File
+	stdout  reader
+	stderr  reader
 }
 
 // start starts the program in a process group of its own. The pipes are ours
@@ -102,13 +103,16 @@ func (a *Agent) start() (_ *process, err error) {
 		Stdin: files[0], Stdout: files[3], Stderr: files[5],
 	}
 	ownGroup(cmd)
+	release := endWithUs(cmd)
 	if err := cmd.Start(); err != nil {
+		release()
 		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
 	}
-	return &process{cmd: cmd, stdin: files[1], stdout: reader{files[2]}, stderr: reader{files[4]}}, nil
+	return &process{cmd: cmd, release: release, stdin: files[1], stdout: reader{files[2]}, stderr: reader{files[4]}}, nil
 }
 
 func (p *process) close() {
+	p.release()
 	p.stdin.Close()
 	p.stdout.file.Close()
 	p.stderr.file.Close()
