@@ -98,6 +98,7 @@ type Engine struct {
 	cfg     Config
 
 	tokenKey []byte
+	asking   chan struct{} // responders at work
 
 	mu     sync.Mutex
 	handed map[work.Fence]handed // claimed in the change that made them
@@ -122,6 +123,7 @@ func NewEngine(ctx context.Context, store Store, agents Agents, cfg Config) (*En
 		tokenKey: key,
 		handed:   make(map[work.Fence]handed),
 	}
+	e.asking = make(chan struct{}, e.cfg.Workers)
 	if e.claimer == nil {
 		e.claimer = work.NewClaimer(store, work.Config{Drain: cfg.Drain, Logger: cfg.Logger})
 	}

@@ -27,7 +27,7 @@ type ListRequest struct {
 // and the filters it was given for: else the error is [ErrBadCursor].
 func (e *Engine) List(ctx context.Context, owner Owner, req ListRequest) (Page, string, error) {
 	query := Query{
-		ContextID: req.ContextID, State: req.State, Since: ceilMilliseconds(req.Since), Limit: req.Size,
+		ContextID: req.ContextID, State: req.State, Since: req.Since, Limit: req.Size,
 		Artifacts: req.View.Artifacts,
 		History:   req.View.History == nil || *req.View.History > 0,
 	}
@@ -44,15 +44,6 @@ func (e *Engine) List(ctx context.Context, owner Owner, req ListRequest) (Page, 
 	}
 	last := page.Records[len(page.Records)-1]
 	return page, e.sealToken(Cursor{StatusAt: last.StatusAt, ID: last.ID}, owner, req), nil
-}
-
-// ceilMilliseconds moves a bound to the precision that times are stored with,
-// without letting in a time before it.
-func ceilMilliseconds(t time.Time) time.Time {
-	if floor := t.Truncate(time.Millisecond); !floor.Equal(t) {
-		return floor.Add(time.Millisecond)
-	}
-	return t
 }
 
 const tokenMAC = 16 // bytes

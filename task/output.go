@@ -18,6 +18,10 @@ const (
 	// reader notices. While a commit is in flight the next group gathers.
 	linger = 5 * time.Millisecond
 
+	// pace is how many bytes a second one run may have rewritten: a commit
+	// writes the whole task, so a large one is committed less often.
+	pace = 16 << 20
+
 	// What may wait for a commit before an agent is held up.
 	maxPendingBytes  = 1 << 20
 	maxPendingEvents = 1024
@@ -40,11 +44,11 @@ type output struct {
 	mu        sync.Mutex
 	moved     *sync.Cond // a commit came back
 	draft     *draft
-	was       a2a.TaskState // at the last commit
-	committed int64         // number of the newest committed event
+	committed int64 // number of the newest committed event
 	pending   []Event
-	bytes     int  // of pending
-	busy      bool // a commit is in flight
+	bytes     int       // of pending
+	busy      bool      // a commit is in flight
+	next      time.Time // when the pace allows the next commit
 	timer     *time.Timer
 	closed    bool
 	overflow  bool
@@ -57,33 +61,31 @@ type output struct {
 
 func newOutput(store Store, fence work.Fence, d *draft, now func() time.Time, maxBytes int, lost func()) *output {
 	o := &output{store: store, fence: fence, now: now, max: maxBytes, lost: lost,
-		draft: d, was: d.rec.State, committed: d.rec.Last, turn: d.rec.Turn.Number}
+		draft: d, committed: d.rec.Last, turn: d.rec.Turn.Number}
 	o.moved = sync.NewCond(&o.mu)
 	return o
 }
 
 // Status implements agent.Output.
 func (o *output) Status(ctx context.Context, message *a2a.Message) error {
-	return o.put(ctx, messageSize(message), func() (Event, error) {
-		return o.draft.status(a2a.TaskStateWorking, message, o.now())
+	if err := checkMessage(message); err != nil {
+		return err
+	}
+	return o.put(ctx, func() (Event, error) {
+		return o.draft.status(a2a.TaskStateWorking, message, o.now(), o.max)
 	})
 }
 
 // Artifact implements agent.Output.
 func (o *output) Artifact(ctx context.Context, artifact a2a.Artifact, chunk agent.Chunk) error {
-	if len(artifact.Parts) == 0 {
-		return errors.New("an artifact needs at least one part")
+	if err := checkArtifact(&artifact); err != nil {
+		return err
 	}
-	for i := range artifact.Parts {
-		if artifact.Parts[i].Content == nil {
-			return fmt.Errorf("part %d of the artifact has no content", i)
-		}
-	}
-	return o.put(ctx, partsSize(artifact.Parts), func() (Event, error) {
+	return o.put(ctx, func() (Event, error) {
 		if artifact.ArtifactID == "" {
 			artifact.ArtifactID = o.name(chunk)
 		}
-		return o.draft.artifact(artifact, chunk), nil
+		return o.draft.artifact(artifact, chunk, o.max)
 	})
 }
 
@@ -108,7 +110,7 @@ func (o *output) Flush(ctx context.Context) error {
 
 // put applies one change to the draft and leaves its event to be committed. It
 // holds the agent up while too much is waiting.
-func (o *output) put(ctx context.Context, size int, change func() (Event, error)) error {
+func (o *output) put(ctx context.Context, change func() (Event, error)) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	full := func() bool { return o.bytes > maxPendingBytes || len(o.pending) >= maxPendingEvents }
@@ -127,12 +129,10 @@ func (o *output) put(ctx context.Context, size int, change func() (Event, error)
 		return context.Cause(ctx)
 	case o.overflow:
 		return errOverflow
-	case o.draft.size()+size > o.max:
-		o.overflow = true
-		return errOverflow
 	}
 	event, err := change()
 	if err != nil {
+		o.overflow = errors.Is(err, errOverflow)
 		return err
 	}
 	o.pending = append(o.pending, event)
@@ -167,10 +167,11 @@ func (o *output) commitSoon(delay time.Duration) {
 	if o.busy || o.closed || len(o.pending) == 0 {
 		return // a commit that comes back looks for more
 	}
+	paced := max(delay, time.Until(o.next))
 	if o.timer == nil {
-		o.timer = time.AfterFunc(delay, o.commitPending)
+		o.timer = time.AfterFunc(paced, o.commitPending)
 	} else if delay == 0 && o.timer.Stop() {
-		o.timer.Reset(0)
+		o.timer.Reset(paced)
 	}
 }
 
@@ -180,15 +181,17 @@ func (o *output) commitPending() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.timer = nil
-	for !o.closed && !o.busy && o.err == nil && len(o.pending) > 0 {
+	if !o.closed && !o.busy && o.err == nil && len(o.pending) > 0 {
 		o.commit(Hold, time.Time{})
+		o.commitSoon(0) // what gathered meanwhile
 	}
 }
 
 // commit commits what is pending. The lock is held on entry and return, but not
 // during the store's work.
 func (o *output) commit(then Then, until time.Time) {
-	batch := Batch{Record: o.draft.record(), Was: o.was, Events: o.pending, Then: then, Until: until}
+	batch := Batch{Record: o.draft.record(), Events: o.pending, Then: then, Until: until}
+	o.next = time.Now().Add(time.Duration(batch.Record.Size()) * time.Second / pace)
 	o.pending, o.bytes, o.busy = nil, 0, true
 	o.mu.Unlock()
 	err := appendPatiently(o.store, o.fence, batch)
@@ -198,7 +201,7 @@ func (o *output) commit(then Then, until time.Time) {
 		o.err = err
 		o.lost()
 	} else {
-		o.was, o.committed = batch.Record.State, batch.Record.Last
+		o.committed = batch.Record.Last
 	}
 	o.moved.Broadcast()
 }
@@ -260,30 +263,4 @@ func appendPatiently(store Store, fence work.Fence, batch Batch) error {
 		case <-time.After(pause):
 		}
 	}
-}
-
-func messageSize(message *a2a.Message) int {
-	if message == nil {
-		return 0
-	}
-	return 64 + len(message.Metadata) + partsSize(message.Parts)
-}
-
-// partsSize is about how many bytes parts take when encoded.
-func partsSize(parts []a2a.Part) int {
-	n := 0
-	for i := range parts {
-		n += 32 + len(parts[i].Filename) + len(parts[i].MediaType) + len(parts[i].Metadata)
-		switch content := parts[i].Content.(type) {
-		case a2a.PartText:
-			n += len(content)
-		case a2a.PartURL:
-			n += len(content)
-		case a2a.PartRaw:
-			n += len(content) * 4 / 3
-		case a2a.PartData:
-			n += len(content)
-		}
-	}
-	return n
 }

@@ -40,6 +40,7 @@ type setup struct {
 	task.Config
 	work work.Config
 	dir  string
+	wrap func(task.Store) task.Store // nil: the store as it is
 }
 
 // start runs an engine. Inside a synctest bubble its time is virtual.
@@ -54,7 +55,11 @@ func start(t *testing.T, published agents, with setup) *rig {
 	}
 	claimer := work.NewClaimer(store, with.work)
 	with.Claimer = claimer
-	engine, err := task.NewEngine(t.Context(), store, published, with.Config)
+	var used task.Store = store
+	if with.wrap != nil {
+		used = with.wrap(store)
+	}
+	engine, err := task.NewEngine(t.Context(), used, published, with.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func (e *Engine) refuseEntry(rec Record, item work.Item) (ending, bool) {
 		waited := e.cfg.Now().Sub(rec.StatusAt).Round(time.Second)
 		return ending{outcome: agent.Failed(fmt.Sprintf("No answer came within %v.", waited)), then: End}, true
 	case entered && (repeatable == nil || !repeatable.Repeatable()):
-		return ending{outcome: agent.Failed("The run was interrupted by a restart and cannot be repeated safely. Send the message again as a new task if it should be done again."), then: End}, true
+		return ending{outcome: agent.Failed("The run was interrupted, probably by a restart, and cannot be repeated safely. Send the message again as a new task if it should be done again."), then: End}, true
 	case item.Attempt > e.cfg.Attempts:
 		return ending{outcome: agent.Failed(fmt.Sprintf("The run was interrupted %d times and was given up.", item.Attempt-1)), then: End}, true
 	}
@@ -188,7 +188,7 @@ func protected(ctx context.Context, log *slog.Logger, answers agent.Agent, turn 
 // judge turns what an agent returned into the end of its turn.
 func (e *Engine) judge(log *slog.Logger, out *output, outcome agent.Outcome, err error) ending {
 	if out.overflowed() {
-		return ending{outcome: agent.Failed(fmt.Sprintf("The output is larger than the %d bytes a task may be stored with.", e.cfg.MaxBytes)), then: End}
+		return ending{outcome: e.tooLarge(), then: End}
 	}
 	if err == nil {
 		err = checkOutcome(&outcome)
@@ -209,8 +209,8 @@ func checkOutcome(outcome *agent.Outcome) error {
 	if outcome.State == "" {
 		outcome.State = a2a.TaskStateCompleted
 	}
-	if outcome.Message != nil && len(outcome.Message.Parts) == 0 {
-		return errors.New("the outcome's message has no parts")
+	if err := errors.Join(checkMessage(outcome.Message), checkStruct("the outcome's metadata", outcome.Metadata)); err != nil {
+		return err
 	}
 	switch {
 	case outcome.State.Terminal(), outcome.State.Interrupted():
@@ -221,19 +221,35 @@ func checkOutcome(outcome *agent.Outcome) error {
 	return fmt.Errorf("a turn cannot end in state %s", outcome.State)
 }
 
+// end applies an outcome to the task. One that does not fit fails the task.
+func (e *Engine) end(d *draft, outcome *agent.Outcome) (Event, error) {
+	err := d.metadata(outcome.Metadata, e.cfg.MaxBytes)
+	if err == nil {
+		var event Event
+		if event, err = d.status(outcome.State, outcome.Message, e.cfg.Now(), e.cfg.MaxBytes); err == nil {
+			return event, nil
+		}
+	}
+	if !errors.Is(err, errOverflow) {
+		return Event{}, err
+	}
+	*outcome = e.tooLarge()
+	return d.status(outcome.State, outcome.Message, e.cfg.Now(), 0)
+}
+
+// tooLarge is the end of a task that holds as much as it may.
+func (e *Engine) tooLarge() agent.Outcome {
+	return agent.Failed(fmt.Sprintf("The output is larger than the %d bytes a task may be stored with.", e.cfg.MaxBytes))
+}
+
 // finish writes the end of a turn. The output must be closed.
 func (e *Engine) finish(log *slog.Logger, out *output, end ending) (finished bool) {
 	err := out.finish(end.then, func(d *draft) (events []Event, until time.Time, err error) {
-		if len(end.outcome.Metadata) > 0 {
-			if err := d.metadata(end.outcome.Metadata); err != nil {
-				return nil, until, err
-			}
-		}
 		unchanged := end.outcome.State == a2a.TaskStateWorking && end.outcome.Message == nil
 		if end.then == Hold || end.then == Suspend && unchanged {
 			return nil, until, nil
 		}
-		event, err := d.status(end.outcome.State, end.outcome.Message, e.cfg.Now())
+		event, err := e.end(d, &end.outcome)
 		if d.rec.State.Interrupted() && e.cfg.InputWait > 0 {
 			until = d.rec.StatusAt.Add(e.cfg.InputWait)
 		}

@@ -3,7 +3,9 @@ package task
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -111,8 +113,10 @@ func (e *Engine) accept(message *a2a.Message, store func(Admission) (Accepted, e
 	})
 	switch {
 	case err == nil && accepted.Work != nil && room:
+		stored := *message // as it reads in the history
+		stored.TaskID, stored.ContextID = accepted.Record.ID, accepted.Record.ContextID
 		e.mu.Lock()
-		e.handed[accepted.Work.Fence] = handed{record: accepted.Record, message: message}
+		e.handed[accepted.Work.Fence] = handed{record: accepted.Record, message: &stored}
 		e.mu.Unlock()
 		slot.Start(*accepted.Work)
 	case room:
@@ -141,7 +145,7 @@ func (e *Engine) respond(ctx context.Context, responder agent.Responder, key Mes
 		Message: req.Message, Metadata: req.Metadata, AcceptedOutputModes: req.AcceptedOutputModes,
 		Memory: &memory{engine: e, owner: key.Owner, contextID: contextID, message: req.Message},
 	}
-	message, err := responder.Respond(ctx, turn)
+	message, err := e.ask(ctx, responder, turn)
 	if err != nil || message == nil {
 		return Reply{}, err
 	}
@@ -151,6 +155,26 @@ func (e *Engine) respond(ctx context.Context, responder agent.Responder, key Mes
 		answer.MessageID = a2a.MessageID(a2a.NewID())
 	}
 	return Reply{Message: &answer}, nil
+}
+
+// ask enters a responder, like a run in number and in safety.
+func (e *Engine) ask(ctx context.Context, responder agent.Responder, turn agent.Turn) (message *a2a.Message, err error) {
+	select {
+	case e.asking <- struct{}{}:
+		defer func() { <-e.asking }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			e.cfg.Logger.Error("an agent panicked", "skill", turn.Skill, "stack", string(debug.Stack()))
+			err = errors.New("the agent panicked")
+		}
+	}()
+	if message, err = responder.Respond(ctx, turn); err != nil {
+		return nil, err
+	}
+	return message, checkMessage(message)
 }
 
 // messageKey identifies a message by its sender, its id and a hash of its

@@ -110,9 +110,8 @@ type Accepted struct {
 
 // Batch is a group of changes to one task by its run.
 type Batch struct {
-	Record Record        // the task after the changes
-	Was    a2a.TaskState // its state before them
-	Events []Event       // the new events; the last one's number is Record.Last
+	Record Record  // the task after the changes
+	Events []Event // the new events; the last one's number is Record.Last
 	Then   Then
 	Until  time.Time // with Suspend: it wakes by itself then; zero means never
 }

@@ -88,8 +88,9 @@ type lane struct {
 }
 
 type held struct {
-	fence  Fence
-	cancel context.CancelCauseFunc
+	fence    Fence
+	cancel   context.CancelCauseFunc
+	returned chan struct{} // closed when the handler has returned
 }
 
 // NewClaimer returns a claimer for the work kept in store.
@@ -192,6 +193,11 @@ func (c *Claimer) claimUntil(ctx context.Context) {
 
 // claim fills the free slots of a kind with what the store has.
 func (c *Claimer) claim(ctx context.Context, kind Kind, lane *lane) {
+	// After a pause of the whole process our own leases may have run out: they
+	// are renewed before anything is looked at that may be claimed.
+	if !c.renewedInTime(ctx) {
+		return
+	}
 	slots := c.reserve(lane, lane.slots)
 	if slots == 0 || ctx.Err() != nil {
 		c.giveBack(lane, slots)
@@ -257,10 +263,8 @@ func (s Slot) Start(item Item) { s.claimer.start(s.lane, item) }
 func (c *Claimer) start(lane *lane, item Item) {
 	c.mu.Lock()
 	ctx, cancel := context.WithCancelCause(c.base)
-	h := &held{fence: item.Fence, cancel: cancel}
-	if before := c.held[item.Key]; before != nil {
-		before.cancel(ErrLost) // an older claim of ours that ran out
-	}
+	h := &held{fence: item.Fence, cancel: cancel, returned: make(chan struct{})}
+	before := c.held[item.Key]
 	c.held[item.Key] = h
 	c.mu.Unlock()
 	go func() {
@@ -271,7 +275,16 @@ func (c *Claimer) start(lane *lane, item Item) {
 			}
 			c.done(lane, h, finished || !errors.Is(context.Cause(ctx), ErrStopping))
 			cancel(nil)
+			close(h.returned)
 		}()
+		if before != nil { // an older claim of ours: one handler at a time
+			before.cancel(ErrLost)
+			select {
+			case <-before.returned:
+			case <-ctx.Done():
+				return
+			}
+		}
 		finished = lane.handler(ctx, item)
 	}()
 }
@@ -320,6 +333,20 @@ func (c *Claimer) keepLeases(base context.Context) {
 			c.renew(base)
 		}
 	}
+}
+
+// renewedInTime renews if the last renewal is longer ago than it should be, and
+// reports whether leases are good.
+func (c *Claimer) renewedInTime(ctx context.Context) bool {
+	late := func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.held) > 0 && time.Since(c.renewed) > 2*c.cfg.Heartbeat
+	}
+	if late() {
+		c.renew(ctx)
+	}
+	return !late()
 }
 
 func (c *Claimer) renew(ctx context.Context) {

@@ -22,6 +22,8 @@ type rows struct {
 	waiting  []string
 	held     map[string]work.Fence
 	released []string
+	renewed  time.Time
+	expires  time.Duration // after the newest renewal; zero means never
 	renewErr error
 	claimErr error
 	ready    chan struct{}
@@ -38,6 +40,11 @@ func (r *rows) Claim(_ context.Context, q work.Query) ([]work.Item, error) {
 		return nil, r.claimErr
 	}
 	var items []work.Item
+	if r.expires > 0 && time.Since(r.renewed) > r.expires {
+		for id := range r.held {
+			items = append(items, r.hold(q.Kind, id))
+		}
+	}
 	for len(items) < q.Limit && len(r.waiting) > 0 {
 		items = append(items, r.hold(q.Kind, r.waiting[0]))
 		r.waiting = r.waiting[1:]
@@ -55,6 +62,9 @@ func (r *rows) hold(kind work.Kind, id string) work.Item {
 func (r *rows) Renew(_ context.Context, _ time.Duration, fences []work.Fence) ([]work.Key, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.renewErr == nil {
+		r.renewed = time.Now()
+	}
 	var lost []work.Key
 	for _, f := range fences {
 		if r.held[f.ID] != f {
@@ -299,6 +309,74 @@ func TestStopping(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAPausedProcessKeepsItsWork is what happens when a machine sleeps: all
+// leases run out, and the first thing done is to renew them.
+func TestAPausedProcessKeepsItsWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newRows("a")
+		finish := make(chan struct{})
+		entered := 0
+		c := work.NewClaimer(store, work.Config{Lease: 10 * time.Hour, Heartbeat: time.Hour, Poll: time.Second})
+		c.Handle(kind, 2, 2, func(ctx context.Context, _ work.Item) bool {
+			entered++
+			<-finish
+			if ctx.Err() != nil {
+				t.Errorf("the handler was told %v", context.Cause(ctx))
+			}
+			return true
+		})
+		stop := start(c)
+		set := func(err error) {
+			store.mu.Lock()
+			store.claimErr, store.renewErr = err, err
+			store.expires, store.renewed = 3*time.Hour, time.Now()
+			store.mu.Unlock()
+		}
+		set(errors.New("paused"))
+		<-time.After(4*time.Hour + time.Minute)
+		store.mu.Lock()
+		store.claimErr, store.renewErr = nil, nil
+		store.mu.Unlock()
+		<-time.After(2 * time.Second)
+		close(finish)
+		stop()
+		if entered != 1 {
+			t.Errorf("the work was entered %d times, want once", entered)
+		}
+	})
+}
+
+// TestOneHandlerOfAKeyAtATime claims a key anew while its handler still works.
+func TestOneHandlerOfAKeyAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newRows("a")
+		var mu sync.Mutex
+		running, most, entered := 0, 0, 0
+		c := work.NewClaimer(store, work.Config{})
+		c.Handle(kind, 3, 3, func(ctx context.Context, _ work.Item) bool {
+			mu.Lock()
+			entered++
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			<-ctx.Done()
+			<-time.After(time.Second) // it takes its time
+			mu.Lock()
+			running--
+			mu.Unlock()
+			return true
+		})
+		stop := start(c)
+		store.add("a") // its lease has run out, says the store
+		<-time.After(5 * time.Second)
+		c.Hurry()
+		stop()
+		if entered != 2 || most != 1 {
+			t.Errorf("entered %d times, at most %d at once; want 2 and 1", entered, most)
+		}
+	})
 }
 
 func TestHurryEndsTheDrain(t *testing.T) {
