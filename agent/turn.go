@@ -11,7 +11,7 @@ type Turn struct {
 	// TaskID names the task. It is empty when a [Responder] is asked.
 	TaskID a2a.TaskID
 
-	// ContextID names the conversation. It is never empty.
+	// ContextID names the context that the task belongs to. It is never empty.
 	ContextID a2a.ContextID
 
 	// Skill is the id of the skill that was chosen.

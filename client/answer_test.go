@@ -173,6 +173,10 @@ func TestHTTPErrors(t *testing.T) {
 			client.HTTPError{Status: 401, ContentType: "application/json", Challenge: "Bearer"}, `asking for "Bearer" credentials`},
 		{"anonymous", testkit.HTTP(403, "", ""), nil,
 			client.HTTPError{Status: 403, Hint: `the agent's card asks for credentials ("key", "oidc") and none were given`}, "none were given"},
+		{"forbidden with a reason", testkit.HTTP(403, "text/plain; charset=utf-8", "only\nfrom\x00 here "+strings.Repeat("ü", 400)), nil,
+			client.HTTPError{Status: 403, ContentType: "text/plain", Said: "only from here " + strings.Repeat("ü", 141) + "…"}, `saying "only from here ü`},
+		{"unauthorized with a reason", testkit.HTTP(401, "text/plain", "no"), nil,
+			client.HTTPError{Status: 401, ContentType: "text/plain", Said: "no", Hint: `the agent's card asks for credentials ("key", "oidc") and none were given`}, "none were given"},
 		{"nobody there", testkit.HTTP(404, "", ""), nil,
 			client.HTTPError{Status: 404, Hint: "there is no agent at the URL its card names"}, "no agent at the URL"},
 	} {

@@ -116,7 +116,7 @@ func (x *exchange) result(limit int64) ([]byte, error) {
 	case err == nil:
 		return x.parse(body)
 	case x.resp.StatusCode/100 != 2:
-		return nil, x.foreign() // its status says enough
+		return nil, x.foreign(body) // its status says enough
 	}
 	return nil, fmt.Errorf("reading the answer: %w", err)
 }
@@ -127,7 +127,7 @@ func (x *exchange) parse(body []byte) ([]byte, error) {
 	envelope, err := jsonrpc.ParseResponse(body)
 	if err != nil {
 		if x.resp.StatusCode/100 != 2 || !isJSON(x.contentType) && x.contentType != typeStream {
-			return nil, x.foreign()
+			return nil, x.foreign(body)
 		}
 		why := strings.TrimPrefix(err.Error(), jsonrpc.ErrInvalidResponse.Error()+": ")
 		return nil, x.invalid("it is no JSON-RPC 2.0 response: " + why)
@@ -162,15 +162,15 @@ func (x *exchange) refusal(object []byte) error {
 	if said.Kind() == a2a.CodeMethodNotFound {
 		e.Hint = "the agent's card says " + a2a.ProtocolVersion + " but it does not know " + x.method + ", so it probably speaks an older version"
 	} else {
-		e.Hint = x.client.hint(x.resp.StatusCode)
+		e.Hint = x.client.hint(x.resp.StatusCode, said.Message)
 	}
 	return e
 }
 
 // foreign is an answer of somebody who does not speak the protocol.
-func (x *exchange) foreign() error {
-	e := newHTTPError(x.method, x.resp, x.client.cfg.Now())
-	if e.Hint = x.client.hint(e.Status); e.Hint == "" && e.Status == http.StatusNotFound {
+func (x *exchange) foreign(body []byte) error {
+	e := newHTTPError(x.method, x.resp, body, x.client.cfg.Now())
+	if e.Hint = x.client.hint(e.Status, e.Said); e.Hint == "" && e.Status == http.StatusNotFound {
 		e.Hint = "there is no agent at the URL its card names"
 	}
 	return e
@@ -184,9 +184,10 @@ func (x *exchange) retryAfter() time.Duration {
 	return retryAfter(x.resp.Header, x.client.cfg.Now())
 }
 
-// hint explains a refusal that missing credentials explain.
-func (c *Client) hint(status int) string {
-	if status != http.StatusUnauthorized && status != http.StatusForbidden {
+// hint explains a refusal that missing credentials explain. A 403 that comes
+// with a reason needs none of ours.
+func (c *Client) hint(status int, said string) string {
+	if status != http.StatusUnauthorized && (status != http.StatusForbidden || said != "") {
 		return ""
 	}
 	if names := c.card.wanted(); names != "" && !c.cfg.credentialed() {
@@ -195,11 +196,12 @@ func (c *Client) hint(status int) string {
 	return ""
 }
 
-func newHTTPError(method string, resp *http.Response, now time.Time) *HTTPError {
+func newHTTPError(method string, resp *http.Response, body []byte, now time.Time) *HTTPError {
 	e := &HTTPError{
 		Method: method, Status: resp.StatusCode, ContentType: mediaType(resp),
 		RetryAfter: retryAfter(resp.Header, now), Server: short(resp.Header.Get("Server")),
 	}
+	e.Said = said(e.Status, e.ContentType, body)
 	e.IsHTML = e.ContentType == "text/html" || e.ContentType == "application/xhtml+xml"
 	if e.Status == http.StatusUnauthorized {
 		scheme, _, _ := strings.Cut(resp.Header.Get("WWW-Authenticate"), " ")

@@ -50,36 +50,17 @@ type Card struct {
 	cfg   Config // to ask again with, unset for a card that can not be
 }
 
-// CardError says that no card was found, and where it was looked for.
-type CardError struct {
-	// Tried are the URLs, without query, in their order.
-	Tried []string
-	// Errs are what went wrong at each.
-	Errs []error
-}
-
-func (e *CardError) Error() string {
-	var b strings.Builder
-	b.WriteString("no agent card:")
-	for i, tried := range e.Tried {
-		if i > 0 {
-			b.WriteByte(';')
-		}
-		fmt.Fprintf(&b, " %s: %s", bounded(tried), strings.TrimPrefix(e.Errs[i].Error(), cardMethod+": "))
-	}
-	return b.String()
-}
-
-// Unwrap gives the errors of the places that were tried.
-func (e *CardError) Unwrap() []error { return e.Errs }
-
 // ReadCard reads the card of the agent at a URL. The URL is the agent's base,
-// below which the well-known path is tried and, where that is not found, the
-// one at the root of the host; or, if its path ends in .json, that of the card
-// itself. It also is the route: an interface of another origin is not used.
+// below which the well-known path is asked for; or, if its path ends in .json,
+// that of the card itself, which alone may carry a query. It also is the route:
+// an interface of another origin is not used.
 //
-// The error is a *[CardError] once something was tried. Faults of a card that
-// is a JSON object are no error, see [Card.Violations].
+// No other place is a substitute: where a path has no card, the card at the
+// root of its host is another agent's. It is looked at, without credentials,
+// only to be named in the error.
+//
+// The error is a *[CardError] once something was asked for. Faults of a card
+// that is a JSON object are no error, see [Card.Violations].
 func ReadCard(ctx context.Context, rawURL string, cfg Config) (*Card, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -89,25 +70,43 @@ func ReadCard(ctx context.Context, rawURL string, cfg Config) (*Card, error) {
 	if err != nil {
 		return nil, err
 	}
+	target, err := cardURL(route)
+	if err != nil {
+		return nil, err
+	}
 	limited, cancel := context.WithTimeout(ctx, cfg.CardTimeout)
 	defer cancel()
-	failed := &CardError{}
-	for _, target := range cardURLs(route) {
-		card, err := fetchCard(limited, cfg, target, nil)
-		if err == nil {
-			card.route = route
-			return card, nil
-		}
-		if limited.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("no whole answer within %v: %w", cfg.CardTimeout, err)
-		}
-		failed.Tried = append(failed.Tried, shown(target))
-		failed.Errs = append(failed.Errs, err)
-		if missing, ok := errors.AsType[*HTTPError](err); !ok || missing.Status != http.StatusNotFound {
-			break
-		}
+	card, err := fetchCard(limited, cfg, target, nil)
+	if err == nil {
+		card.route = route
+		return card, nil
+	}
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("no whole answer within %v: %w", cfg.CardTimeout, err)
+	}
+	failed := &CardError{URL: shown(target), Err: err}
+	if failed.Missing() {
+		failed.Root = rootCard(limited, cfg, route, target)
 	}
 	return nil, failed
+}
+
+// rootCard reads the card at the root of a host, unless that is the one that
+// was not found. What is there may belong to somebody else, so the request
+// carries nothing that was meant for the agent.
+func rootCard(ctx context.Context, cfg Config, route *url.URL, missing string) *Card {
+	root := &url.URL{Scheme: route.Scheme, Host: route.Host, Path: "/"}
+	target, err := cardURL(root)
+	if err != nil || target == missing {
+		return nil
+	}
+	cfg.Headers, cfg.Credentials = nil, nil
+	card, err := fetchCard(ctx, cfg, target, nil)
+	if err != nil {
+		return nil
+	}
+	card.route = root
+	return card
 }
 
 // ParseCard makes a card from bytes that were kept or handed over. The route
@@ -162,7 +161,7 @@ func (c *Card) Revalidate(ctx context.Context) (card *Card, changed bool, err er
 	defer cancel()
 	card, err = fetchCard(ctx, c.cfg, c.URL, c)
 	if err != nil {
-		return nil, false, &CardError{Tried: []string{shown(c.URL)}, Errs: []error{err}}
+		return nil, false, &CardError{URL: shown(c.URL), Err: err}
 	}
 	card.route = c.route
 	return card, !bytes.Equal(card.Raw, c.Raw), nil
@@ -218,7 +217,7 @@ func fetchCard(ctx context.Context, cfg Config, target string, known *Card) (*Ca
 		return &same, nil
 	}
 	if kind := mediaType(resp); resp.StatusCode != http.StatusOK || !isJSON(kind) && kind != "text/plain" {
-		return nil, newHTTPError(cardMethod, resp, cfg.Now())
+		return nil, newHTTPError(cardMethod, resp, excerpt(resp), cfg.Now())
 	}
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -258,24 +257,23 @@ func getCard(ctx context.Context, cfg Config, target string, known *Card, renew 
 	return resp, nil
 }
 
-// cardURLs lists where a card may be, in the order to try.
-func cardURLs(route *url.URL) []string {
+// cardURL is where the card of the agent at a URL is
+// (specification 1.0.1, section 8.2).
+func cardURL(route *url.URL) (string, error) {
 	if strings.HasSuffix(strings.ToLower(route.Path), ".json") {
-		return []string{route.String()}
+		return route.String(), nil
 	}
-	at := func(base string) string {
-		u := *route
-		u.RawQuery, u.RawPath = "", ""
-		u.Path = base + a2a.WellKnownCardPath
-		if base != "" && route.RawPath != "" {
-			u.RawPath = strings.TrimRight(route.RawPath, "/") + a2a.WellKnownCardPath
-		}
-		return u.String()
+	if route.RawQuery != "" || route.ForceQuery {
+		// Dropping it would ask for something else than was meant.
+		return "", errors.New("client: the base URL of an agent has no query; one may be part of the URL of a card, whose path ends in .json")
 	}
-	if base := strings.TrimRight(route.Path, "/"); base != "" {
-		return []string{at(base), at("")}
+	u := *route
+	u.RawPath = ""
+	u.Path = strings.TrimRight(route.Path, "/") + a2a.WellKnownCardPath
+	if route.RawPath != "" {
+		u.RawPath = strings.TrimRight(route.RawPath, "/") + a2a.WellKnownCardPath
 	}
-	return []string{at("")}
+	return u.String(), nil
 }
 
 func parseRoute(raw string) (*url.URL, error) {

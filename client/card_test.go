@@ -41,12 +41,14 @@ func TestReadCardTries(t *testing.T) {
 		{"domain with a slash", "/", at(wellKnown), []string{"GET " + wellKnown}, true},
 		{"path", "/agents/a", at("/agents/a" + wellKnown), []string{"GET /agents/a" + wellKnown}, true},
 		{"path with slashes", "/agents/a//", at("/agents/a" + wellKnown), []string{"GET /agents/a" + wellKnown}, true},
-		{"path with a query", "/agents/a?x=1#y", at("/agents/a" + wellKnown), []string{"GET /agents/a" + wellKnown}, true},
+		{"path with a fragment", "/agents/a#y", at("/agents/a" + wellKnown), []string{"GET /agents/a" + wellKnown}, true},
 		{"escaped path", "/a%2Fb/", at("/a%2Fb" + wellKnown), []string{"GET /a%2Fb" + wellKnown}, true},
-		{"root after path", "/a2a", at(wellKnown), []string{"GET /a2a" + wellKnown, "GET " + wellKnown}, true},
 		{"card itself", "/cards/one.json?v=2", at("/cards/one.json?v=2"), []string{"GET /cards/one.json?v=2"}, true},
-		{"card itself is missing", "/cards/one.json", at(wellKnown), []string{"GET /cards/one.json"}, false},
+		{"another agent at the root", "/a2a", at(wellKnown), []string{"GET /a2a" + wellKnown, "GET " + wellKnown}, false},
+		{"card itself is missing", "/cards/one.json", at(wellKnown), []string{"GET /cards/one.json", "GET " + wellKnown}, false},
+		{"the root's card is missing", wellKnown, nil, []string{"GET " + wellKnown}, false},
 		{"nothing", "/a2a", nil, []string{"GET /a2a" + wellKnown, "GET " + wellKnown}, false},
+		{"nothing at the root", "", nil, []string{"GET " + wellKnown}, false},
 		{"forbidden is not missing", "/a2a", map[string]testkit.Answer{"GET /a2a" + wellKnown: testkit.Page(403), "GET " + wellKnown: served()},
 			[]string{"GET /a2a" + wellKnown}, false},
 	} {
@@ -63,15 +65,79 @@ func TestReadCardTries(t *testing.T) {
 				return
 			}
 			failed, ok := errors.AsType[*client.CardError](err)
-			if !ok || len(failed.Tried) != len(tt.want) {
-				t.Fatalf("ReadCard() error = %v, want a *CardError", err)
-			}
-			for _, request := range tt.want {
-				if path := strings.TrimPrefix(request, "GET "); !strings.Contains(err.Error(), peer.URL+path) {
-					t.Errorf("error %q does not name %s", err, path)
-				}
+			if want := peer.URL + strings.TrimPrefix(tt.want[0], "GET "); !ok || failed.URL != want || !strings.Contains(err.Error(), want) {
+				t.Fatalf("ReadCard() error = %v, want a *CardError about %s", err, want)
 			}
 		})
+	}
+}
+
+// A path that has no agent never stands for the agent at the root of the host,
+// which is named so that a person sees what there is.
+func TestAnotherAgentAtTheRoot(t *testing.T) {
+	odd := testkit.Card("$URL/a2a")
+	odd.Name = "Evil\x1b[2J \"name\""
+	for _, tt := range []struct {
+		name string
+		root testkit.Answer
+		want string
+	}{
+		{"another", served(), ` (404 Not Found, saying "not found"); the host's root has another agent, "Test agent", at $URL/`},
+		{"an odd name", testkit.JSON(testkit.CardJSON(odd)), ` (404 Not Found, saying "not found"); the host's root has another agent, "Evil\x1b[2J \"name\"", at $URL/`},
+		{"none", testkit.HTTP(404, "", ""), ` (404 Not Found, saying "not found")`},
+		{"a page", testkit.Page(200), ` (404 Not Found, saying "not found")`},
+	} {
+		peer := testkit.NewPeer(t, testkit.Routes(map[string]testkit.Answer{"GET " + wellKnown: tt.root}))
+		_, err := client.Dial(t.Context(), peer.URL+"/agents/tols/", client.Config{
+			Policy: peer.Policy(), Headers: http.Header{"X-Key": {"s3cret"}},
+			Credentials: func(context.Context, bool) (http.Header, error) {
+				return http.Header{"Authorization": {"Bearer s3cret"}}, nil
+			},
+		})
+		if asked := peer.Requests(); len(asked) != 2 || asked[0].Header.Get("X-Key") == "" || asked[1].Header.Get("X-Key")+asked[1].Header.Get("Authorization") != "" {
+			t.Errorf("%s: the root was asked with what is meant for the agent", tt.name)
+		}
+		failed, ok := errors.AsType[*client.CardError](err)
+		if !ok || !failed.Missing() || (failed.Root != nil) != strings.Contains(tt.want, "another") {
+			t.Fatalf("%s: Dial() error = %v, want a *CardError", tt.name, err)
+		}
+		want := "no agent card at " + peer.URL + "/agents/tols" + wellKnown + strings.ReplaceAll(tt.want, "$URL", peer.URL)
+		if diff := cmp.Diff(want, err.Error()); diff != "" {
+			t.Errorf("%s: text (-want +got)\n%s", tt.name, diff)
+		}
+	}
+}
+
+// Dropping a query would ask for something else than was meant; repeating it
+// could tell a secret.
+func TestABaseURLHasNoQuery(t *testing.T) {
+	peer := testkit.NewPeer(t, testkit.Script())
+	for _, query := range []string{"?key=s3cret", "?"} {
+		_, err := client.ReadCard(t.Context(), peer.URL+"/agents/a"+query, client.Config{Policy: peer.Policy()})
+		if err == nil || !strings.Contains(err.Error(), "no query") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("ReadCard(%q) error = %v, want a refusal", query, err)
+		}
+	}
+}
+
+// What stands where the card should be is told, if it says so in words.
+func TestCardErrorTexts(t *testing.T) {
+	for _, tt := range []struct {
+		answer testkit.Answer
+		want   string
+	}{
+		{testkit.HTTP(403, "text/plain", "  this server answers\r\nloopback only\x1b[2J\u202e\n"),
+			`: the answer is HTTP 403 Forbidden, saying "this server answers loopback only [2J"`},
+		{testkit.HTTP(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"wrong host"}}`), `: the answer is HTTP 400 Bad Request, saying "wrong host"`},
+		{testkit.HTTP(410, "", ""), ` (410 Gone)`},
+		{testkit.HTTP(500, "application/problem+json", `{"title":"s3cret"}`), `: the answer is HTTP 500 Internal Server Error`},
+		{testkit.JSON(`{"name":`), `: the agent's answer breaks the protocol: the card can not be read: `},
+	} {
+		peer := testkit.NewPeer(t, tt.answer)
+		_, err := client.ReadCard(t.Context(), peer.URL, client.Config{Policy: peer.Policy()})
+		if err == nil || !strings.HasPrefix(err.Error(), "no agent card at "+peer.URL+wellKnown+tt.want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("error = %v\nwant %s", err, tt.want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/guard"
 )
 
@@ -66,6 +67,19 @@ type Config struct {
 	// Observe is told of every answer's header. It must be quick and may be
 	// called by several goroutines at a time. Nil means nobody is.
 	Observe func(Answer)
+
+	// Interrupted is told when the way to a task that is being followed breaks,
+	// by a [Stream] or by [Client.Follow], and is tried again from here on. It
+	// is called once for each interruption, before the first pause, with what
+	// happened. An end of a stream that the task's state explains is none.
+	// Like Resumed it is called by the goroutine that reads the stream or
+	// follows the task. Nil means nobody is told.
+	Interrupted func(a2a.TaskID, error)
+
+	// Resumed is told when what Interrupted was told of is over and the task
+	// is there again. If it is not called, the stream or Follow ends with the
+	// error that was the last. Nil means nobody is told.
+	Resumed func(a2a.TaskID)
 
 	// Logger receives diagnostics: methods, states and counts, never content.
 	// Nil discards them.

@@ -81,11 +81,55 @@ type PeerError struct {
 }
 
 func (e *PeerError) Error() string {
-	text := e.Method + ": the agent answered " + e.Err.Error()
-	if e.Status != http.StatusOK {
-		text += " (HTTP " + strconv.Itoa(e.Status) + ")"
+	text := withHint(e.Method+": "+e.words(), e.Hint)
+	text += " (JSON-RPC " + e.Err.Code.String()
+	if reason := e.Err.Reason; reason != "" && reason != e.Err.Code.Reason() {
+		text += " " + quote(reason)
 	}
-	return withHint(text, e.Hint)
+	if e.Status != http.StatusOK {
+		text += ", HTTP " + strconv.Itoa(e.Status)
+	}
+	return text + ")"
+}
+
+// words is what the peer said, with the members it complains about in the place
+// of a message that says no more than that there are some.
+func (e *PeerError) words() string {
+	subject, message := "the agent answered", oneLine(e.Err.Message)
+	if e.Err.Kind() == a2a.CodeInvalidParams {
+		subject = "the agent refused the parameters"
+		if message == a2a.CodeInvalidParams.Message() {
+			message = ""
+		}
+		if faults := e.faults(); faults != "" {
+			return subject + ": " + faults
+		}
+	} else if message == "" {
+		subject += " with an error"
+	}
+	if message == "" {
+		return subject
+	}
+	return subject + ": " + quote(message)
+}
+
+// faults lists the members a peer complains about, each with its reason.
+func (e *PeerError) faults() string {
+	const listed = 4
+	var faults []string
+	for _, v := range e.Err.Violations[:min(len(e.Err.Violations), listed)] {
+		fault := oneLine(v.Description)
+		if field := oneLine(v.Field); field != "" {
+			fault = strings.TrimSuffix(field+": "+fault, ": ")
+		}
+		if fault != "" {
+			faults = append(faults, fault)
+		}
+	}
+	if more := len(e.Err.Violations) - listed; more > 0 && len(faults) > 0 {
+		faults = append(faults, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(faults, "; ")
 }
 
 // Unwrap gives what the peer said.
@@ -109,6 +153,10 @@ type HTTPError struct {
 	Server string
 	// Challenge names the authentication scheme that is asked for, or is empty.
 	Challenge string
+	// Said is what an answer of 400 and above says in words, on one line of at
+	// most 300 bytes without control characters: its plain text, or the message
+	// of the JSON-RPC error in it. Empty means it says nothing.
+	Said string
 	// Hint says what the error probably means, or is empty.
 	Hint string
 }
@@ -131,6 +179,9 @@ func (e *HTTPError) Error() string {
 	}
 	if e.Challenge != "" {
 		text += ", asking for " + quote(e.Challenge) + " credentials"
+	}
+	if e.Said != "" {
+		text += ", saying " + quote(e.Said)
 	}
 	return withHint(text, e.Hint)
 }

@@ -79,6 +79,7 @@ type poller struct {
 	deadline time.Time
 	asked    int
 	failures int // in a row
+	outage   *outage
 	seen     [sha256.Size]byte
 }
 
@@ -97,7 +98,7 @@ func (c *Client) newPoller(id a2a.TaskID, opts FollowOptions) *poller {
 	if limit <= 0 {
 		limit = time.Hour
 	}
-	p := &poller{client: c, id: id, opts: opts, deadline: time.Now().Add(limit)}
+	p := &poller{client: c, id: id, opts: opts, deadline: time.Now().Add(limit), outage: &outage{client: c}}
 	if opts.Known != nil {
 		p.changed(opts.Known)
 	}
@@ -115,6 +116,7 @@ func (p *poller) next(ctx context.Context) (*a2a.Task, error) {
 		switch {
 		case err == nil:
 			p.failures, wanted = 0, 0
+			p.outage.end()
 			if p.changed(task) {
 				return task, nil
 			}
@@ -127,6 +129,7 @@ func (p *poller) next(ctx context.Context) (*a2a.Task, error) {
 		if p.failures++; p.failures >= maxPollFailures {
 			return nil, err
 		}
+		p.outage.begin(p.id, err)
 		wanted = min(RetryAfter(err), maxPollWait)
 	}
 }

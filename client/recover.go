@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/legation/legation/a2a"
@@ -36,12 +38,16 @@ func (s *Stream) recover(lost *connection, cause error) (*a2a.StreamResponse, er
 	}
 	// What was too large or broke the protocol would be and do so again.
 	if !tooLarge(cause) && !isType[*InvalidResponseError](cause) {
+		if cause != io.EOF || !s.state.Interrupted() {
+			s.outage.begin(s.id, broken(cause))
+		}
 		if event, err := s.resubscribe(cause); event != nil || err != nil {
 			return event, err
 		}
 	}
 	s.client.cfg.Logger.Info("the stream is lost, the task is polled", "task", bounded(string(s.id)))
 	s.poller = s.client.newPoller(s.id, FollowOptions{AtOnce: true})
+	s.poller.outage = s.outage
 	return s.step()
 }
 
@@ -63,6 +69,7 @@ func (s *Stream) resubscribe(cause error) (*a2a.StreamResponse, error) {
 				return nil, nil
 			}
 			s.conn = conn
+			s.outage.end()
 			return first, nil
 		case s.ctx.Err() != nil:
 			return nil, s.ended(err)
@@ -72,8 +79,17 @@ func (s *Stream) resubscribe(cause error) (*a2a.StreamResponse, error) {
 			return nil, nil // ended meanwhile, or no subscriptions here: GetTask knows
 		}
 		cause = err
+		s.outage.begin(s.id, err)
 	}
 	return nil, nil
+}
+
+// broken says what an end means that comes too early.
+func broken(cause error) error {
+	if cause == io.EOF {
+		return fmt.Errorf("the stream ended before the task: %w", io.ErrUnexpectedEOF)
+	}
+	return cause
 }
 
 // transient reports whether a read that failed may succeed later.

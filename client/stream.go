@@ -33,6 +33,7 @@ type Stream struct {
 	poller  *poller
 	first   *a2a.StreamResponse
 	again   recovery
+	outage  *outage
 	err     error
 
 	mu      sync.Mutex // guards what Task returns
@@ -67,7 +68,7 @@ func (c *Client) stream(ctx context.Context, method string, p params, id a2a.Tas
 		cancel(nil)
 		return nil, err
 	}
-	s := &Stream{client: c, ctx: ctx, cancel: cancel, sent: id == "", conn: conn, first: first, id: id}
+	s := &Stream{client: c, ctx: ctx, cancel: cancel, sent: id == "", conn: conn, first: first, id: id, outage: &outage{client: c}}
 	if id != "" {
 		if task, ok := first.Payload.(*a2a.Task); !ok || task.ID != id {
 			s.finish(nil)

@@ -40,7 +40,7 @@ func (e *AddressError) Error() string {
 	} else {
 		subject += " is"
 	}
-	return fmt.Sprintf("guard: %s %s; if that is intended, name the host or the range %s in the network exceptions",
+	return fmt.Sprintf("guard: %s %s; if that is intended, list the host in guard.Policy.AllowHosts or %s in AllowCIDRs",
 		subject, e.Why, netip.PrefixFrom(addr.WithZone(""), addr.BitLen()))
 }
 

@@ -246,9 +246,9 @@ func TestPoliciesThatCanNotBeUnderstood(t *testing.T) {
 func TestErrorsSayWhatToDoAndRepeatNoSecrets(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"https://u:s3cret@agent.example/s3cret", `guard: host "agent.example": the URL carries a user name or password before the host; register credentials as secrets`},
-		{"http://agent.example/s3cret?k=s3cret", `guard: host "agent.example": plain http is refused; use https, or name the host in the network exceptions`},
-		{"https://10.0.0.1/s3cret", `guard: host "10.0.0.1" is a private address; if that is intended, name the host or the range 10.0.0.1/32 in the network exceptions`},
-		{"https://inside.example/s3cret", `guard: host "inside.example" leads to fd00::1, a private address; if that is intended, name the host or the range fd00::1/128 in the network exceptions`},
+		{"http://agent.example/s3cret?k=s3cret", `guard: host "agent.example": plain http is refused; use https, or list the host in guard.Policy.AllowHosts`},
+		{"https://10.0.0.1/s3cret", `guard: host "10.0.0.1" is a private address; if that is intended, list the host in guard.Policy.AllowHosts or 10.0.0.1/32 in AllowCIDRs`},
+		{"https://inside.example/s3cret", `guard: host "inside.example" leads to fd00::1, a private address; if that is intended, list the host in guard.Policy.AllowHosts or fd00::1/128 in AllowCIDRs`},
 		{"https://127.1/s3cret", `guard: host "127.1": the host is a number in an unusual form; write an address as four plain decimals, like 192.0.2.1`},
 		{"https://nowhere.example/s3cret", `guard: host "nowhere.example" can not be resolved: lookup nowhere.example: no such host`},
 		{"https://1.1.1.1/s3cret", `guard: host "1.1.1.1" can not be reached: connect 1.1.1.1:443: connection refused`},

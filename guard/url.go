@@ -60,7 +60,7 @@ func (r rules) checkURL(u *url.URL) error {
 	case scheme != "https" && scheme != "http":
 		return &URLError{Host: host, Why: "only https and http are spoken"}
 	case scheme == "http" && !excepted:
-		return &URLError{Host: host, Why: "plain http is refused; use https, or name the host in the network exceptions"}
+		return &URLError{Host: host, Why: "plain http is refused; use https, or list the host in guard.Policy.AllowHosts"}
 	}
 	if addr.IsValid() && !excepted {
 		return r.judge(host, addr, true)

@@ -39,17 +39,6 @@ func (s *Server) extendWrite(w http.ResponseWriter) {
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout))
 }
 
-// held is the context of a wait or a stream: it ends when the caller leaves,
-// the server stops, or the limit is reached.
-func (c *call) held(limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(c.r.Context(), limit)
-	release := context.AfterFunc(c.server.stopping, cancel)
-	return ctx, func() {
-		release()
-		cancel()
-	}
-}
-
 // detached is the context of a change: it outlives the connection, for what a
 // caller asked for is done or not done, and never half.
 func (c *call) detached() (context.Context, context.CancelFunc) {

@@ -18,7 +18,7 @@ type Callers interface {
 }
 
 // CardReaders may be implemented by [Callers] to say who may read cards.
-// Without it cards are public.
+// Without it cards are public, and shared caches may keep them.
 type CardReaders interface {
 	// ReadCard returns nil or a [*Refusal].
 	ReadCard(r *http.Request) error

@@ -38,11 +38,15 @@ func newCard(ctx context.Context, form a2a.AgentCard, cfg Config, agent string) 
 	if err != nil {
 		return card{}, fmt.Errorf("since when it has its card: %w", err)
 	}
+	audience := "public"
+	if _, ok := cfg.Callers.(CardReaders); ok {
+		audience = "private" // a shared cache would pass it on to anybody
+	}
 	return card{
 		body:  body,
 		etag:  `"` + base64.RawURLEncoding.EncodeToString(digest[:18]) + `"`,
 		since: since.UTC(),
-		cache: "public, max-age=" + strconv.Itoa(int(cfg.CardMaxAge/time.Second)),
+		cache: audience + ", max-age=" + strconv.Itoa(int(cfg.CardMaxAge/time.Second)),
 	}, nil
 }
 

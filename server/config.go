@@ -33,8 +33,8 @@ type Agent struct {
 // Config tunes a [Server]. PublicURL is required; everything else is ready to
 // use at its zero value.
 type Config struct {
-	// PublicURL is where callers reach the server: an absolute http or https
-	// URL without query. It is the only source of the URLs in cards. If it has
+	// PublicURL is where callers reach the server: an absolute https URL
+	// without query, or an http one if its host is the loopback. It is the only source of the URLs in cards. If it has
 	// a path, requests are served with and without it in front, so that a
 	// proxy may pass it on or take it off.
 	PublicURL string
@@ -56,6 +56,11 @@ type Config struct {
 	// StreamLimit bounds the life of a stream; then it is closed, as if the
 	// connection had been lost. Zero means 24 h.
 	StreamLimit time.Duration
+
+	// MaxHeld is how many streams and blocking SendMessage requests may be
+	// open at once, over all agents and callers; one more is answered with
+	// HTTP 503 before anything is done. Zero means 16384.
+	MaxHeld int
 
 	// ReadTimeout bounds the reading of one request body, and WriteTimeout one
 	// write of an answer. Zero means 30 s.
@@ -95,6 +100,7 @@ func (c Config) withDefaults() Config {
 	c.MaxParts = cmp.Or(c.MaxParts, 64)
 	c.WaitLimit = cmp.Or(c.WaitLimit, time.Hour)
 	c.StreamLimit = cmp.Or(c.StreamLimit, 24*time.Hour)
+	c.MaxHeld = cmp.Or(c.MaxHeld, 16384)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
 	c.CardMaxAge = cmp.Or(c.CardMaxAge, 5*time.Minute)

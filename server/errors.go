@@ -37,6 +37,7 @@ func later(status int, after time.Duration, format string, args ...any) error {
 const (
 	busyPause     = 2 * time.Second  // until a queue has moved
 	stoppingPause = 5 * time.Second  // until another process has taken over
+	placePause    = 5 * time.Second  // until somebody has left
 	storePause    = 30 * time.Second // until somebody has made room
 )
 
@@ -68,6 +69,9 @@ var answers = []struct {
 	}},
 	{task.ErrBadCursor, func(*call, error) error {
 		return invalid("pageToken", "must be the nextPageToken of a page with the same filters")
+	}},
+	{task.ErrNoSkill, func(*call, error) error {
+		return a2a.Errorf(a2a.CodeUnsupportedOperation, "the skill is on the card, but nothing answers for it here; choose another")
 	}},
 	{task.ErrBusy, func(*call, error) error {
 		return later(http.StatusTooManyRequests, busyPause, "too many tasks of this caller are waiting; try again later")

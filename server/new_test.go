@@ -33,6 +33,9 @@ func TestNewRefuses(t *testing.T) {
 		{"other scheme", "ftp://a.example", nil, "absolute"},
 		{"no host", "https:///a", nil, "absolute"},
 		{"port without host", "https://:1", nil, "absolute"},
+		{"plain http", "http://a.example", nil, "plain http is for this machine only; use https"},
+		{"plain http to an address", "http://10.0.0.1:8080", nil, "plain http is for this machine only; use https"},
+		{"plain http to a name that begins so", "http://localhost.example", nil, "plain http is for this machine only; use https"},
 		{"query", "https://a.example/?x=1", nil, "no user, query"},
 		{"user", "https://u@a.example/", nil, "no user, query"},
 		{"not a URL", "https://a.example/%zz", nil, "parsed"},
@@ -67,6 +70,11 @@ func TestNewRefuses(t *testing.T) {
 				t.Errorf("New() error = %v, want one with %q", err, test.want)
 			}
 		})
+	}
+	for _, url := range []string{"http://localhost", "http://127.0.0.1:8700/a", "http://[::1]:1", "HTTP://LOCALHOST:1"} {
+		if _, err := server.New(w.engine, nil, server.Config{PublicURL: url}); err != nil {
+			t.Errorf("New() with %s: %v", url, err)
+		}
 	}
 	if _, err := server.New(nil, nil, server.Config{PublicURL: "https://a.example"}); err == nil {
 		t.Error("New() without an engine succeeded")
@@ -130,14 +138,14 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// Cards may be kept from strangers.
+// Cards may be kept from strangers, and then from shared caches too.
 func TestCardReaders(t *testing.T) {
 	for _, test := range []struct {
 		err        error
 		status     int
 		name, head string
 	}{
-		{nil, 200, "Www-Authenticate", ""},
+		{nil, 200, "Cache-Control", "private, max-age=300"},
 		{&server.Refusal{Status: 401, Reason: "r", Challenge: "Bearer"}, 401, "Www-Authenticate", "Bearer"},
 		{&server.Refusal{Status: 429, Reason: "r", RetryAfter: time.Second}, 429, "Retry-After", "1"},
 		{errors.New("away"), 503, "Www-Authenticate", ""},
@@ -160,11 +168,11 @@ func (g guarded) ReadCard(*http.Request) error { return g.err }
 // A path in the public URL is in cards, and is served whether or not a proxy
 // takes it off.
 func TestPublicURLWithPath(t *testing.T) {
-	w := newWorld(t, options{config: func(cfg *server.Config) { cfg.PublicURL = "http://a.example:8080/x/a2a//" }})
+	w := newWorld(t, options{config: func(cfg *server.Config) { cfg.PublicURL = "https://a.example:8080/x/a2a//" }})
 	for _, prefix := range []string{"", "/x/a2a"} {
 		for path, want := range map[string]string{
-			"/.well-known/agent-card.json":            `"url":"http://a.example:8080/x/a2a/",`,
-			"/agents/ask/.well-known/agent-card.json": `"url":"http://a.example:8080/x/a2a/agents/ask",`,
+			"/.well-known/agent-card.json":            `"url":"https://a.example:8080/x/a2a/",`,
+			"/agents/ask/.well-known/agent-card.json": `"url":"https://a.example:8080/x/a2a/agents/ask",`,
 		} {
 			rec := w.do(httptest.NewRequest("GET", prefix+path, nil))
 			if !strings.Contains(rec.Body.String(), want) {

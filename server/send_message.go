@@ -12,6 +12,13 @@ func sendMessage(c *call) error {
 	if err != nil {
 		return err
 	}
+	config := configuration(&req)
+	if !config.ReturnImmediately {
+		if err := c.takePlace(); err != nil {
+			return err
+		}
+		defer c.server.places.free()
+	}
 	reply, err := c.send(&req)
 	if err != nil {
 		return err
@@ -22,7 +29,7 @@ func sendMessage(c *call) error {
 			return response.AppendJSON(b)
 		})
 	}
-	rec, config := *reply.Task, configuration(&req)
+	rec := *reply.Task
 	if !config.ReturnImmediately {
 		if rec, err = c.wait(rec); err != nil {
 			return err

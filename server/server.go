@@ -22,6 +22,7 @@ type Server struct {
 	endpoints map[string]*endpoint // by path, without the slash at its end
 	cards     map[string]*endpoint // by path
 
+	places   places
 	stopping context.Context
 	stop     context.CancelFunc
 }
@@ -29,7 +30,7 @@ type Server struct {
 var _ http.Handler = (*Server)(nil)
 
 // New returns a server for agents whose tasks engine keeps. It fails on a
-// public URL that is not absolute, on names used twice, and on cards that lack
+// public URL that is not absolute or not https, on names used twice, and on cards that lack
 // what a card must have; the error says what is wrong with which agent.
 func New(engine *task.Engine, agents []Agent, cfg Config) (*Server, error) {
 	if engine == nil {
@@ -45,6 +46,7 @@ func New(engine *task.Engine, agents []Agent, cfg Config) (*Server, error) {
 		endpoints: make(map[string]*endpoint),
 		cards:     make(map[string]*endpoint),
 	}
+	s.places.most = int64(s.cfg.MaxHeld)
 	for _, agent := range agents {
 		e, err := newEndpoint(agent, public, s.cfg)
 		if err != nil {
@@ -119,6 +121,8 @@ func publicURL(text string) (*url.URL, error) {
 		return nil, errors.New("it is required, as in https://agents.example.com")
 	case u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "", u.Opaque != "":
 		return nil, errors.New("it must be absolute, as in https://agents.example.com")
+	case u.Scheme == "http" && !loopbackHost(u.Host):
+		return nil, errors.New("plain http is for this machine only; use https")
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "", u.RawPath != "":
 		return nil, errors.New("it must have no user, query, fragment or escaped path")
 	}

@@ -21,6 +21,10 @@ func sendStreamingMessage(c *call) error {
 	if err := c.checkStreaming(); err != nil {
 		return err
 	}
+	if err := c.takePlace(); err != nil {
+		return err
+	}
+	defer c.server.places.free()
 	reply, err := c.send(&req)
 	if err != nil {
 		return err

@@ -19,6 +19,10 @@ func subscribeToTask(c *call) error {
 	if err := c.checkStreaming(); err != nil {
 		return err
 	}
+	if err := c.takePlace(); err != nil {
+		return err
+	}
+	defer c.server.places.free()
 	c.taskID = req.ID
 	feed, err := c.server.engine.Subscribe(c.r.Context(), c.owner, req.ID)
 	if err != nil {

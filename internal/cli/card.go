@@ -16,7 +16,7 @@ func newCard(io streams) *cobra.Command {
 		Long: `An agent describes itself by its card: who offers it, what it can do, how it is
 reached, and what it asks of a client.`,
 		Example: `  legation card show http://127.0.0.1:8700`,
-		Args:    cobra.NoArgs,
+		Args:    takesCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newCardShow(io))
@@ -37,7 +37,7 @@ The signatures of the card are counted and not verified.`,
 		Example: `  legation card show http://127.0.0.1:8700
   legation card show https://agent.example/team/agent-card.json -o json
   legation card show https://agent.internal --ca company.pem --header 'X-Api-Key: …'`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, "the URL of an agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.url = args[0]
 			return showCard(cmd.Context(), io, &r, &out)

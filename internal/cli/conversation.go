@@ -22,12 +22,14 @@ type conversation struct {
 
 	assembly client.Assembly
 	results  results
-	told     string // the last status that was told
+	told     string    // the last status that was told
+	lostAt   time.Time // when the connection was lost, zero while there is one
 }
 
 func newConversation(io streams, r *remote, json bool, out string) *conversation {
+	terminal := isTerminal(io.out)
 	return &conversation{io: io, remote: r, json: json, out: out, results: results{
-		out: io.out, notes: io.err, terminal: isTerminal(io.out), inline: out == "",
+		out: io.out, notes: io.err, terminal: terminal, shared: terminal || sameFile(io.out, io.err), inline: out == "",
 	}}
 }
 
@@ -91,12 +93,41 @@ func (v *conversation) tellStatus() {
 	if text == v.told {
 		return
 	}
-	v.results.endLine()
 	if v.told == "" {
-		fmt.Fprintf(v.io.err, "%s  task %s\n", clock(), line(string(task.ID), 200))
+		v.progress("task " + line(string(task.ID), 200))
 	}
 	v.told = text
+	v.progress(text)
+}
+
+func (v *conversation) progress(text string) {
+	v.results.endLine()
 	fmt.Fprintf(v.io.err, "%s  %s\n", clock(), text)
+}
+
+// listen has the person told when the agent can not be followed for a while.
+func (v *conversation) listen(cfg *client.Config) {
+	cfg.Interrupted = func(_ a2a.TaskID, err error) {
+		v.lostAt = time.Now()
+		what := "connection lost"
+		if answered(err) {
+			what = "the agent is not available"
+		}
+		v.progress(what + "; trying again (Ctrl-C leaves the task running)")
+	}
+	cfg.Resumed = func(a2a.TaskID) {
+		v.lostAt = time.Time{}
+		v.progress("connected again")
+	}
+}
+
+// answered reports whether somebody answered, though not as was hoped for.
+func answered(err error) bool {
+	if _, ok := errors.AsType[*client.HTTPError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*client.PeerError](err)
+	return ok
 }
 
 // saidAtEnd reports whether the message of a status is shown whole by finish.
@@ -109,6 +140,19 @@ func (v *conversation) saidAtEnd(task *a2a.Task) bool {
 }
 
 func clock() string { return time.Now().Format("15:04:05") }
+
+// spoken is a duration to the second, without the parts that are zero at its
+// end: 1m, not 1m0s.
+func spoken(d time.Duration) string {
+	text := max(d.Round(time.Second), time.Second).String()
+	if whole, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = whole + "m"
+	}
+	if whole, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = whole + "h"
+	}
+	return text
+}
 
 // finish shows what is left to show, says what to do next, and returns how the
 // command ends.
@@ -225,6 +269,10 @@ func (v *conversation) deliver(files []file, task *a2a.Task) error {
 
 // left is how a command ends that stops watching before the task has ended.
 func (v *conversation) left(err error) error {
+	v.results.endLine()
+	if !v.lostAt.IsZero() && client.Classify(err, true) != client.Refused {
+		v.progress("gave up after " + spoken(time.Since(v.lostAt)))
+	}
 	id := v.taskID()
 	if _, gone := errors.AsType[*client.LostTaskError](err); gone || id == "" {
 		return v.remote.wrap(err)
@@ -242,7 +290,7 @@ func (v *conversation) stopped(ctx, limited context.Context, err error) error {
 	v.results.endLine()
 	why, status := "Interrupted", exitInterrupted
 	if ctx.Err() == nil {
-		why, status = fmt.Sprintf("Gave up waiting after %v", v.remote.timeout), exitError
+		why, status = fmt.Sprintf("Gave up waiting after %s", spoken(v.remote.timeout)), exitError
 	}
 	id := string(v.taskID())
 	fmt.Fprintf(v.io.err, "%s. Task %s goes on at the agent.\n  watch it:   %s\n  cancel it:  %s\n",

@@ -95,13 +95,22 @@ func (d *demo) run(ctx context.Context, once bool) error {
 		go func() { ended <- instance.Run(serving) }()
 	}
 	told := d.tell(ctx, desk.URL()+"/")
+	var early error
+	running := 2
 	if told == nil && !once {
-		d.invite(publisher.URL() + "/")
-		<-ctx.Done()
-		d.print("\nStopping.\n")
+		d.invite(publisher.URL()+"/", desk.URL()+"/")
+		select {
+		case <-ctx.Done():
+			d.print("\nStopping.\n")
+		case early = <-ended:
+			running--
+		}
 	}
 	stop()
-	err = errors.Join(told, <-ended, <-ended)
+	err = errors.Join(told, early)
+	for range running {
+		err = errors.Join(err, <-ended)
+	}
 	if errors.Is(told, context.Canceled) && ctx.Err() != nil {
 		return nil // Ctrl-C in the middle of the story is an end like any other
 	}
@@ -218,15 +227,16 @@ func (s delegator) Run(ctx context.Context, turn agent.Turn, out agent.Output) (
 }
 
 // invite says how to go on with what is running.
-func (d *demo) invite(publisher string) {
-	me := self()
+func (d *demo) invite(publisher, desk string) {
 	d.print("\nTry it from another terminal:\n"+
 		"  %[1]s card show %[2]s\n"+
 		"  %[1]s send %[2]s 'one two three'\n"+
+		"  %[1]s send %[3]s 'and through the desk?'\n"+
 		"  %[1]s task list %[2]s\n"+
+		"  # the same messageId again joins the task of the first time\n"+
 		"  curl -s %[2]s -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d \\\n"+
 		`    '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m-1","role":"ROLE_USER","parts":[{"text":"one two three"}]}}}'`+
-		"\n\nCtrl-C stops both.\n", me, publisher)
+		"\n\nCtrl-C stops both.\n", self(), publisher, desk)
 }
 
 // self is how the person started this program.
@@ -234,11 +244,17 @@ func self() string {
 	if path, err := os.Executable(); err == nil && strings.Contains(path, "go-build") {
 		return "go run ./cmd/legation"
 	}
+	if strings.ContainsRune(os.Args[0], filepath.Separator) {
+		return shellWord(os.Args[0])
+	}
 	return "legation"
 }
 
+// say tells what somebody did, with the time of the telling.
 func (d *demo) say(who, format string, args ...any) {
-	d.print("%s  %-9s  %s\n", time.Now().Format("15:04:05.000"), who, fmt.Sprintf(format, args...))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fmt.Fprintf(d.io.out, "%s  %-9s  %s\n", time.Now().Format("15:04:05.000"), who, fmt.Sprintf(format, args...))
 }
 
 func (d *demo) print(format string, args ...any) {

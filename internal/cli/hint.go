@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -25,7 +26,16 @@ type agentError struct {
 	err    error
 }
 
-func (e *agentError) Error() string { return e.err.Error() }
+// Error leaves out the name of the operation: a person typed a command.
+func (e *agentError) Error() string {
+	text := e.err.Error()
+	for _, method := range a2a.Methods() {
+		if rest, ok := strings.CutPrefix(text, method+": "); ok {
+			return rest
+		}
+	}
+	return text
+}
 func (e *agentError) Unwrap() error { return e.err }
 
 // advisedError comes with a hint of its own.
@@ -39,11 +49,15 @@ func (e *advisedError) Unwrap() error { return e.err }
 
 // olderPathError says that the only card is where versions before 1.0 had it.
 type olderPathError struct {
-	found string
-	err   error
+	found     string
+	elsewhere bool // at the root of the host, where another agent may be
+	err       error
 }
 
 func (e *olderPathError) Error() string {
+	if e.elsewhere {
+		return fmt.Sprintf("%v; the host's root has one at %s, the path of versions before %s", e.err, e.found, a2a.ProtocolVersion)
+	}
 	return fmt.Sprintf("%v; there is one at %s, the path of versions before %s", e.err, e.found, a2a.ProtocolVersion)
 }
 func (e *olderPathError) Unwrap() error { return e.err }
@@ -72,14 +86,29 @@ func cardHint(err error, at *remote) string {
 	if older, ok := errors.AsType[*olderPathError](err); ok {
 		other := *at
 		other.url = older.found
+		if older.elsewhere {
+			return "check the path of the URL; what is at the root: " + other.command("card show")
+		}
 		return "the agent probably speaks an older version only; see its card with: " + other.command("card show")
 	}
-	if missing(err) {
+	failed, ok := errors.AsType[*client.CardError](err)
+	switch {
+	case ok && failed.Root != nil:
+		other := *at
+		other.url = at.root()
+		return "check the path of the URL; if the agent at the root is the one that is meant, give its URL: " + other.command("card show")
+	case ok && failed.Missing():
 		return "give the base URL of the agent, for an agent below a path with that path, or the URL of its card if that ends in .json"
 	}
+	if broken, ok := errors.AsType[*client.InvalidResponseError](err); ok && broken.Method == "agent card" {
+		return "what is at that URL is no agent card, or a damaged one; check the URL, or ask the agent's operator to correct it"
+	}
 	if unusable, ok := errors.AsType[*client.InterfaceError](err); ok {
-		if unusable.Older {
+		switch {
+		case unusable.Older:
 			return "legation speaks version " + a2a.ProtocolVersion + "; ask the agent's operator for an interface of that version"
+		case len(unusable.Rejected) == 0:
+			return "the card does not say how the agent is called; its operator has to add an interface (supportedInterfaces), unless this is the URL of something else"
 		}
 		return "a card can not lead to another host than the one typed; if an interface named above is the right one, give its URL instead. All of them: " + at.command("card show")
 	}
@@ -151,7 +180,7 @@ func answerHint(err error, at *remote) string {
 	if !ok {
 		return ""
 	}
-	if hint := statusHint(answer.Status, at); hint != "" {
+	if hint := statusHint(answer.Status, answer.Said, at); hint != "" {
 		return hint
 	}
 	switch {
@@ -165,10 +194,14 @@ func answerHint(err error, at *remote) string {
 	return ""
 }
 
-// statusHint is about what HTTP itself says.
-func statusHint(status int, at *remote) string {
+// statusHint is about what HTTP itself says. Whoever forbids something and says
+// why needs no guess of ours.
+func statusHint(status int, said string, at *remote) string {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
+		if status == http.StatusForbidden && said != "" {
+			return ""
+		}
 		if len(at.headers) == 0 {
 			return "the agent wants credentials; give them with --header 'Authorization: Bearer …'"
 		}
@@ -191,7 +224,7 @@ func peerHint(err error, at *remote) string {
 	if !ok {
 		return ""
 	}
-	if hint := statusHint(peer.Status, at); hint != "" {
+	if hint := statusHint(peer.Status, peer.Err.Message, at); hint != "" {
 		return hint
 	}
 	switch peer.Err.Kind() {
@@ -206,23 +239,32 @@ func peerHint(err error, at *remote) string {
 	case a2a.CodeExtensionSupportRequired:
 		return "the agent only serves clients that know these extensions"
 	case a2a.CodeInvalidParams:
-		return violationHint(peer.Err)
+		return skillHint(peer.Err, at.known)
 	}
 	return ""
 }
 
-// violationHint repeats which members an agent complained about.
-func violationHint(said *a2a.Error) string {
-	const shown = 4
-	var faults []string
-	for _, v := range said.Violations[:min(len(said.Violations), shown)] {
-		fault := line(v.Field+" "+v.Description, 300)
-		if strings.Contains(v.Field, "metadata") && strings.Contains(v.Description, server.SkillExtension) {
-			fault += " (--skill NAME does that)"
-		}
-		faults = append(faults, fault)
+// skillHint is about a message that names no skill, or none there is.
+func skillHint(said *a2a.Error, card *client.Card) string {
+	about := slices.ContainsFunc(said.Violations, func(v a2a.FieldViolation) bool {
+		return strings.Contains(v.Field, "metadata") && strings.Contains(v.Description, server.SkillExtension)
+	})
+	if !about || card == nil || len(card.AgentCard.Skills) == 0 {
+		return ""
 	}
-	return strings.Join(faults, "; ")
+	const listed = 20
+	var ids []string
+	for _, skill := range card.AgentCard.Skills[:min(len(card.AgentCard.Skills), listed)] {
+		ids = append(ids, shellWord(line(skill.ID, 100)))
+	}
+	if len(ids) == 1 {
+		return "the agent has one skill, " + ids[0] + "; leave --skill out"
+	}
+	text := "choose one with --skill: " + strings.Join(ids, ", ")
+	if more := len(card.AgentCard.Skills) - listed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // guardHint is about what the guard does not let through.

@@ -129,7 +129,7 @@ func readInput(ctx context.Context, stdin io.Reader) ([]byte, error) {
 func filePart(path string) (a2a.Part, error) {
 	content, err := readFile(path, maxFile)
 	if err != nil {
-		return a2a.Part{}, fmt.Errorf("--file: %w", err)
+		return a2a.Part{}, usageError{fmt.Errorf("--file: %w", err)}
 	}
 	return a2a.RawPart(content, filepath.Base(path), fileType(path, content)), nil
 }
@@ -164,7 +164,7 @@ func dataPart(text string) (a2a.Part, error) {
 	if path, ok := strings.CutPrefix(text, "@"); ok {
 		var err error
 		if content, err = readFile(path, maxText); err != nil {
-			return a2a.Part{}, fmt.Errorf("--data: %w", err)
+			return a2a.Part{}, usageError{fmt.Errorf("--data: %w", err)}
 		}
 		name = path
 	}

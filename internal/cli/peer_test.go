@@ -74,7 +74,11 @@ var peers = map[string]map[string]testkit.Answer{
 	"older": {olderPath: card(func(c *a2a.AgentCard) {
 		c.SupportedInterfaces[0].ProtocolVersion = "0.3"
 	})},
-	"oldversion": {cardPath: card(func(c *a2a.AgentCard) { c.SupportedInterfaces[0].ProtocolVersion = "0.3" })},
+	"older-below": {"GET /team/a/.well-known/agent.json": card(nil)},
+	"local":       {cardPath: testkit.HTTP(http.StatusForbidden, "text/plain", "this server answers\nthis machine only\n")},
+	"bare":        {cardPath: card(func(c *a2a.AgentCard) { c.SupportedInterfaces = nil })},
+	"damaged":     {cardPath: testkit.JSON(`{"name":"Test agent",`)},
+	"oldversion":  {cardPath: card(func(c *a2a.AgentCard) { c.SupportedInterfaces[0].ProtocolVersion = "0.3" })},
 	"elsewhere": {cardPath: card(func(c *a2a.AgentCard) {
 		c.SupportedInterfaces = []a2a.AgentInterface{
 			{URL: "http://10.1.2.3/", ProtocolBinding: "JSONRPC", ProtocolVersion: "1.0"},
@@ -95,10 +99,20 @@ var peers = map[string]map[string]testkit.Answer{
 		"SendMessage": testkit.Fail(-32601, "Method not found"), "SendStreamingMessage": testkit.Fail(-32601, "Method not found"),
 		"GetTask": testkit.Fail(-32001, "no such task"), "SubscribeToTask": testkit.Fail(-32001, "no such task"), "CancelTask": testkit.Fail(-32001, "no such task"),
 	},
-	"versions":    {cardPath: card(silentStream), "SendMessage": testkit.Fail(-32009, "version not supported")},
-	"media":       {cardPath: card(silentStream), "SendMessage": testkit.HTTP(http.StatusUnsupportedMediaType, "application/json", testkit.Failure(-32005, "text only"))},
-	"extension":   {cardPath: card(silentStream), "SendMessage": testkit.Fail(-32008, "extension")},
-	"forbidden":   {cardPath: card(silentStream), "SendMessage": testkit.HTTP(http.StatusForbidden, "application/json", testkit.Failure(-32603, "not you"))},
+	"versions":  {cardPath: card(silentStream), "SendMessage": testkit.Fail(-32009, "version not supported")},
+	"media":     {cardPath: card(silentStream), "SendMessage": testkit.HTTP(http.StatusUnsupportedMediaType, "application/json", testkit.Failure(-32005, "text only"))},
+	"extension": {cardPath: card(silentStream), "SendMessage": testkit.Fail(-32008, "extension")},
+	"forbidden": {cardPath: card(silentStream), "SendMessage": testkit.HTTP(http.StatusForbidden, "application/json", testkit.Failure(-32603, "not you"))},
+	"silent":    {cardPath: card(silentStream), "SendMessage": testkit.HTTP(http.StatusForbidden, "text/plain", "")},
+	"choosy": {
+		cardPath: card(func(c *a2a.AgentCard) {
+			silentStream(c)
+			c.Skills = append(c.Skills, a2a.AgentSkill{ID: "two words", Name: "x", Description: "x", Tags: []string{"x"}})
+		}),
+		"SendMessage": testkit.JSON(`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"Invalid parameters","data":[` +
+			`{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[` +
+			`{"field":"message.metadata","description":"urn:legation:skill:v1\u001b must be there"},{"field":"tenant","description":"is odd"}]}]}}`),
+	},
 	"full":        {cardPath: card(silentStream), "SendMessage": testkit.HTTP(http.StatusRequestEntityTooLarge, "text/plain", "too big")},
 	"busy":        {cardPath: card(silentStream), "SendMessage": testkit.HTTP(http.StatusTooManyRequests, "text/plain", "slow down", "Retry-After: 7")},
 	"lost":        {cardPath: card(nil), "SendStreamingMessage": testkit.Bytes()},

@@ -20,6 +20,21 @@ func isTerminal(stream any) bool {
 	return err == nil && info.Mode()&fs.ModeCharDevice != 0
 }
 
+// sameFile reports whether two streams end in one file, terminal or pipe.
+func sameFile(a, b any) bool {
+	one, ok := a.(*os.File)
+	other, too := b.(*os.File)
+	if !ok || !too {
+		return false
+	}
+	info, err := one.Stat()
+	if err != nil {
+		return false
+	}
+	otherInfo, err := other.Stat()
+	return err == nil && os.SameFile(info, otherInfo)
+}
+
 // plain makes text that somebody else wrote safe to show on a terminal: what
 // would move the cursor, change colors, reorder letters or hide them is spelled
 // out. Line breaks and tabs stay. The spelling is that of JSON, so that JSON

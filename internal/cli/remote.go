@@ -36,12 +36,18 @@ type remote struct {
 	headers []string
 	ca      string
 	timeout time.Duration
+
+	known *client.Card // once it was read
 }
 
 func (r *remote) flags(cmd *cobra.Command, timeout time.Duration) {
 	cmd.Flags().StringArrayVar(&r.headers, "header", nil, "header to send with every request, as 'Name: value'; repeatable, and never shown")
 	cmd.Flags().StringVar(&r.ca, "ca", "", "file of PEM certificates to trust besides the system's")
-	cmd.Flags().DurationVar(&r.timeout, "timeout", timeout, "give up waiting after this; a task goes on at the agent")
+	text := "give up after this"
+	if timeout == workTimeout {
+		text = "give up waiting after this; the task goes on at the agent"
+	}
+	cmd.Flags().DurationVar(&r.timeout, "timeout", timeout, text)
 }
 
 // limit bounds all a command does.
@@ -66,7 +72,7 @@ func (r *remote) config() (client.Config, error) {
 	if r.ca != "" {
 		roots, err := readRoots(r.ca)
 		if err != nil {
-			return client.Config{}, err
+			return client.Config{}, usageError{err}
 		}
 		policy.TLSConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
@@ -88,19 +94,19 @@ func (r *remote) card(ctx context.Context) (*client.Card, client.Config, error) 
 		return nil, cfg, err
 	}
 	card, err := client.ReadCard(ctx, r.url, cfg)
-	if err != nil && missing(err) {
-		if found := r.olderCard(ctx, cfg); found != "" {
-			err = &olderPathError{found: found, err: err}
-		}
+	if failed, ok := errors.AsType[*client.CardError](err); ok && failed.Missing() {
+		err = r.lookForOlder(ctx, cfg, failed)
 	}
 	if err != nil {
 		return nil, cfg, r.wrap(err)
 	}
+	r.known = card
 	return card, cfg, nil
 }
 
-// connect reads the card and returns a client that speaks to the agent.
-func (r *remote) connect(ctx context.Context) (*client.Client, client.Config, error) {
+// connect reads the card and returns a client that speaks to the agent, with a
+// configuration the listeners have put themselves into.
+func (r *remote) connect(ctx context.Context, listeners ...func(*client.Config)) (*client.Client, client.Config, error) {
 	card, cfg, err := r.card(ctx)
 	if err != nil {
 		return nil, cfg, err
@@ -108,36 +114,49 @@ func (r *remote) connect(ctx context.Context) (*client.Client, client.Config, er
 	if announces(card, server.SkillExtension) {
 		cfg.Extensions = []string{server.SkillExtension}
 	}
+	for _, listen := range listeners {
+		listen(&cfg)
+	}
 	c, err := client.New(card, cfg)
 	return c, cfg, r.wrap(err)
 }
 
-// missing reports whether there is no card at any of the places tried.
-func missing(err error) bool {
-	failed, ok := errors.AsType[*client.CardError](err)
-	if !ok {
-		return false
-	}
-	for _, one := range failed.Errs {
-		if answer, ok := errors.AsType[*client.HTTPError](one); !ok || answer.Status != http.StatusNotFound {
-			return false
-		}
-	}
-	return true
-}
-
-// olderCard looks where versions before 1.0 kept the card, to be able to say
-// so, and returns its URL.
-func (r *remote) olderCard(ctx context.Context, cfg client.Config) string {
+// lookForOlder looks where versions before 1.0 kept the card, to be able to say
+// so: below the URL itself, and, where its host shows nothing else, at the root.
+func (r *remote) lookForOlder(ctx context.Context, cfg client.Config, failed *client.CardError) error {
 	u, err := url.Parse(r.url)
 	if err != nil {
-		return ""
+		return failed
 	}
-	older := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/.well-known/agent.json"}).String()
-	if _, err := client.ReadCard(ctx, older, cfg); err != nil {
-		return ""
+	there := func(base *url.URL, cfg client.Config) string {
+		older := base.JoinPath(".well-known", "agent.json").String()
+		if _, err := client.ReadCard(ctx, older, cfg); err != nil {
+			return ""
+		}
+		return older
 	}
-	return older
+	if !strings.HasSuffix(strings.ToLower(u.Path), ".json") {
+		base := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
+		if found := there(base, cfg); found != "" {
+			return &olderPathError{found: found, err: failed}
+		}
+	}
+	if strings.Trim(u.Path, "/") != "" && failed.Root == nil {
+		cfg.Headers = nil // they are meant for the agent alone
+		if found := there(&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}, cfg); found != "" {
+			return &olderPathError{found: found, elsewhere: true, err: failed}
+		}
+	}
+	return failed
+}
+
+// root is the URL of the root of the typed host.
+func (r *remote) root() string {
+	u, err := url.Parse(r.url)
+	if err != nil {
+		return r.url
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}).String()
 }
 
 // wrap adds what a hint needs to know.
@@ -177,6 +196,9 @@ func typedHost(raw string) (string, error) {
 	}
 	if u.User != nil {
 		return "", errors.New("the URL carries a user name or password; give credentials with --header 'Authorization: …'")
+	}
+	if (u.RawQuery != "" || u.ForceQuery) && !strings.HasSuffix(strings.ToLower(u.Path), ".json") {
+		return "", errors.New("the URL of an agent has no query, the part from '?' on; only the URL of a card may, whose path ends in .json")
 	}
 	port := u.Port()
 	switch {

@@ -14,6 +14,7 @@ import (
 type results struct {
 	out, notes io.Writer
 	terminal   bool
+	shared     bool // what is not a result may follow on the same line
 	inline     bool // small text files are content too
 
 	shown   map[a2a.ArtifactID][]byte
@@ -31,6 +32,7 @@ func (r *results) more(chunk a2a.Artifact) error {
 func (r *results) whole(artifact a2a.Artifact) error {
 	before, text := r.shown[artifact.ArtifactID], r.render(nil, artifact.Parts)
 	if !bytes.HasPrefix(text, before) {
+		r.endLine()
 		r.last = "" // begin on a new line
 		fmt.Fprintf(r.notes, "%s  the agent replaced what it had sent of %s\n", clock(), describeArtifact(artifact))
 		before = nil
@@ -62,10 +64,11 @@ func (r *results) show(id a2a.ArtifactID, text []byte, from int) error {
 	return err
 }
 
-// endLine keeps what comes next on a terminal from following on the same line.
-// A pipe gets the bytes of the result and no others.
+// endLine keeps what comes next from following on the same line, on a terminal
+// and where standard error goes to the same place. Any other pipe or file gets
+// the bytes of the result and no others.
 func (r *results) endLine() {
-	if r.midLine && r.terminal {
+	if r.midLine && r.shared {
 		fmt.Fprintln(r.out)
 		r.midLine = false
 	}

@@ -91,7 +91,8 @@ without success; 4 the task waits for input or authorization; 130 interrupted.`,
   legation send http://127.0.0.1:8700 'how many words are these?'`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Version:       versionText(),
+		Args:          takesCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -100,29 +101,12 @@ without success; 4 the task waits for input or authorization; 130 interrupted.`,
 	root.SetOut(io.out)
 	root.SetErr(io.err)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
-	})
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(
 		newServe(io), newDemo(io), newVersion(io),
 		newCard(io), newSend(io), newTask(io),
 	)
 	wrapArgs(root)
 	return root
-}
-
-// wrapArgs makes every complaint about arguments a usage error that says where
-// to read on.
-func wrapArgs(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return usageError{fmt.Errorf("%w; see '%s --help'", err, c.CommandPath())}
-			}
-			return nil
-		}
-	}
-	for _, sub := range cmd.Commands() {
-		wrapArgs(sub)
-	}
 }

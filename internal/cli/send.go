@@ -48,7 +48,7 @@ was rejected or canceled; 4 the task waits for input or authorization;
   legation send https://agent.example --file plan.pdf --out results 'summarize this'
   legation send https://agent.example --header "Authorization: Bearer $TOKEN" --data @order.json -o json
   legation send https://agent.example --task 0198c2f4-1111-7000-8000-000000000000 'yes, go on'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takesAtLeast(1, "the URL of an agent, and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.remote.url, s.draft.words = args[0], args[1:]
 			return s.run(cmd.Context())
@@ -84,7 +84,8 @@ func (s *send) run(ctx context.Context) error {
 	}
 	limited, cancel := s.remote.limit(ctx)
 	defer cancel()
-	c, cfg, err := s.remote.connect(limited)
+	v := newConversation(s.io, &s.remote, s.output.json(), s.out)
+	c, cfg, err := s.remote.connect(limited, v.listen)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,6 @@ func (s *send) run(ctx context.Context) error {
 		}
 	}
 	request := &a2a.SendMessageRequest{Message: *message}
-	v := newConversation(s.io, &s.remote, s.output.json(), s.out)
 	streaming := c.Card().AgentCard.Capabilities.Streaming
 	if !s.noWait && streaming != nil && *streaming {
 		err = s.stream(limited, c, cfg, request, v)
@@ -190,14 +190,23 @@ func follow(ctx context.Context, c *client.Client, known *a2a.Task, v *conversat
 	return err
 }
 
-// leave prints the id of a task that nobody waits for.
+// leave prints a task that nobody waits for, or its id. What there is to say of
+// one that has ended or asks something already is said.
 func (s *send) leave(v *conversation) error {
 	task := v.assembly.Task()
-	if task == nil || v.json {
+	if task == nil {
 		return v.finish()
 	}
+	state := task.Status.State
+	over := state.Interrupted() || state.Terminal() && state != a2a.TaskStateCompleted
+	switch {
+	case v.json && over:
+		return v.finish()
+	case v.json:
+		return v.finishResults(task, nil)
+	}
 	fmt.Fprintln(s.io.out, plain(string(task.ID)))
-	if state := task.Status.State; state.Interrupted() || state.Terminal() && state != a2a.TaskStateCompleted {
+	if over {
 		return v.finish()
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 
 func newServe(io streams) *cobra.Command {
 	cfg, envErr := config.Load()
-	var logLevel, logFormat string
 	cmd := &cobra.Command{
 		Use:   "serve --publish NAME=WHAT [flags]",
 		Short: "Publish programs and language models as skills of A2A agents",
@@ -50,7 +49,7 @@ can be repeated; a program can not, and its task fails with a reason.`,
 			if envErr != nil {
 				return usageError{envErr}
 			}
-			log, err := newLogger(io, logLevel, logFormat)
+			log, err := newLogger(io, cfg.LogLevel, cfg.LogFormat)
 			if err != nil {
 				return usageError{err}
 			}
@@ -67,8 +66,6 @@ can be repeated; a program can not, and its task fails with a reason.`,
 		},
 	}
 	serveFlags(cmd.Flags(), &cfg)
-	cmd.Flags().StringVar(&logLevel, "log-level", "info", "least important messages to log: debug, info, warn or error")
-	cmd.Flags().StringVar(&logFormat, "log-format", "text", "form of the log on standard error: text or json")
 	return cmd
 }
 
@@ -89,6 +86,8 @@ func serveFlags(flags *pflag.FlagSet, cfg *config.Config) {
 	flags.IntVar(&cfg.Queue, "queue-per-caller", cfg.Queue, "runs of one caller that may wait")
 	flags.Int64Var(&cfg.MaxBody, "max-body", cfg.MaxBody, "largest request, in bytes")
 	flags.IntVar(&cfg.MaxTask, "max-task", cfg.MaxTask, "largest stored task, in bytes")
+	flags.StringVar(&cfg.LogLevel, "log-level", cfg.LogLevel, "least important messages to log: debug, info, warn or error")
+	flags.StringVar(&cfg.LogFormat, "log-format", cfg.LogFormat, "form of the log on standard error: text or json")
 }
 
 func newLogger(io streams, level, format string) (*slog.Logger, error) {

@@ -19,7 +19,7 @@ func newTask(io streams) *cobra.Command {
 		Short: "Look at tasks of an agent, watch and cancel them",
 		Example: `  legation task list http://127.0.0.1:8700
   legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000`,
-		Args: cobra.NoArgs,
+		Args: takesCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newTaskGet(io), newTaskList(io), newTaskCancel(io), newTaskWatch(io))
@@ -28,6 +28,7 @@ func newTask(io streams) *cobra.Command {
 
 func newTaskCancel(io streams) *cobra.Command {
 	var r remote
+	var out output
 	cmd := &cobra.Command{
 		Use:   "cancel URL ID",
 		Short: "Ask an agent to cancel a task",
@@ -35,10 +36,14 @@ func newTaskCancel(io streams) *cobra.Command {
 
 The exit status is 0 if the task is canceled, also if it was before, and 3 if it
 ended in another way.`,
-		Example: `  legation task cancel http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000`,
-		Args:    cobra.ExactArgs(2),
+		Example: `  legation task cancel http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000
+  legation task cancel http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000 -o json`,
+		Args: takes(2, "the URL of an agent and a task id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.url = args[0]
+			if err := out.check(); err != nil {
+				return err
+			}
 			ctx, cancel := r.limit(cmd.Context())
 			defer cancel()
 			c, _, err := r.connect(ctx)
@@ -46,15 +51,16 @@ ended in another way.`,
 				return err
 			}
 			defer c.Close()
-			return cancelTask(ctx, io, c, &r, a2a.TaskID(args[1]))
+			return cancelTask(ctx, io, c, &r, a2a.TaskID(args[1]), out.json())
 		},
 	}
+	out.flag(cmd, "the task as it is then")
 	r.flags(cmd, askTimeout)
 	return cmd
 }
 
 // cancelTask believes a cancellation when it sees it.
-func cancelTask(ctx context.Context, io streams, c *client.Client, r *remote, id a2a.TaskID) error {
+func cancelTask(ctx context.Context, io streams, c *client.Client, r *remote, id a2a.TaskID, asJSON bool) error {
 	shown := line(string(id), 200)
 	task, err := c.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id})
 	over := errors.Is(err, a2a.ErrTaskNotCancelable)
@@ -75,11 +81,18 @@ func cancelTask(ctx context.Context, io streams, c *client.Client, r *remote, id
 			}
 		}
 	}
+	done := io.out
+	if asJSON {
+		done = io.err // standard output is the document alone
+		if err := printJSON(io, task.AppendJSON(nil)); err != nil {
+			return err
+		}
+	}
 	switch state := task.Status.State; {
 	case state == a2a.TaskStateCanceled && over:
-		fmt.Fprintf(io.out, "Task %s was canceled already.\n", shown)
+		fmt.Fprintf(done, "Task %s was canceled already.\n", shown)
 	case state == a2a.TaskStateCanceled:
-		fmt.Fprintf(io.out, "Task %s is canceled.\n", shown)
+		fmt.Fprintf(done, "Task %s is canceled.\n", shown)
 	case state.Terminal():
 		fmt.Fprintf(io.err, "Task %s has ended already: it is %s, and nothing was canceled.\n", shown, stateWord(state))
 		return exitStatus(exitNotDone)
@@ -102,7 +115,7 @@ result to standard output. Of a task that has ended it shows how.
 
 Ctrl-C stops watching and nothing else. Exit statuses are those of send.`,
 		Example: `  legation task watch http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000`,
-		Args:    cobra.ExactArgs(2),
+		Args:    takes(2, "the URL of an agent and a task id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.url = args[0]
 			if err := out.check(); err != nil {
@@ -110,12 +123,12 @@ Ctrl-C stops watching and nothing else. Exit statuses are those of send.`,
 			}
 			ctx, cancel := r.limit(cmd.Context())
 			defer cancel()
-			c, _, err := r.connect(ctx)
+			v := newConversation(io, &r, out.json(), dir)
+			c, _, err := r.connect(ctx, v.listen)
 			if err != nil {
 				return err
 			}
 			defer c.Close()
-			v := newConversation(io, &r, out.json(), dir)
 			if err := watch(ctx, c, a2a.TaskID(args[1]), v); err != nil {
 				if v.taskID() == "" {
 					return r.wrap(err)

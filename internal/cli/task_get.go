@@ -27,7 +27,7 @@ func newTaskGet(io streams) *cobra.Command {
 		Example: `  legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000
   legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000 --history 0 -o json
   legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000 --out results`,
-		Args: cobra.ExactArgs(2),
+		Args: takes(2, "the URL of an agent and a task id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l.remote.url = args[0]
 			if cmd.Flags().Changed("history") && l.history < 0 {

@@ -31,12 +31,13 @@ type listing struct {
 func newTaskList(io streams) *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
-		Use:   "list URL",
-		Short: "List tasks of an agent, the latest first",
+		Use:     "list URL",
+		Aliases: []string{"ls"},
+		Short:   "List tasks of an agent, the latest first",
 		Example: `  legation task list http://127.0.0.1:8700
   legation task list http://127.0.0.1:8700 --state working --since 2h
   legation task list http://127.0.0.1:8700 --limit 1000 -o json`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, "the URL of an agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l.remote.url = args[0]
 			return l.run(cmd.Context(), io)

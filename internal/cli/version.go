@@ -19,12 +19,16 @@ func newVersion(io streams) *cobra.Command {
 		Short: "Say which version this is and which protocol it speaks",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintf(io.out, "legation %s\nprotocol A2A %s over %s, specification %s\na2a.proto sha256 %s\nbuilt with %s for %s/%s\n",
-				buildVersion(), a2a.ProtocolVersion, a2a.BindingJSONRPC, a2a.SpecificationVersion, a2a.ProtoSHA256,
-				runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprint(io.out, versionText())
 			return nil
 		},
 	}
+}
+
+func versionText() string {
+	return fmt.Sprintf("legation %s\nprotocol A2A %s over %s, specification %s\na2a.proto sha256 %s\nbuilt with %s for %s/%s\n",
+		buildVersion(), a2a.ProtocolVersion, a2a.BindingJSONRPC, a2a.SpecificationVersion, a2a.ProtoSHA256,
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // buildVersion is the release, or else what the toolchain knows.

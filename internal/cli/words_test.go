@@ -100,7 +100,11 @@ func TestHints(t *testing.T) {
 		{fmt.Errorf("x: %w", context.DeadlineExceeded), "longer --timeout"},
 		{client.ErrStillRunning, "longer --timeout"},
 		{&client.HTTPError{Method: "agent card", Status: 503}, "busy or about to restart"},
-		{&client.InterfaceError{}, "can not lead to another host"},
+		{&client.InterfaceError{}, "does not say how the agent is called"},
+		{&client.InterfaceError{Rejected: []client.Rejected{{Why: "is at another origin"}}}, "can not lead to another host"},
+		{&client.HTTPError{Method: "SendMessage", Status: 401, Said: "who are you?"}, "wants credentials"},
+		{&client.HTTPError{Method: "SendMessage", Status: 403, Said: "not from there"}, ""},
+		{&client.InvalidResponseError{Method: "SendMessage", Why: "odd"}, ""},
 	}
 	for _, tt := range tests {
 		got := cli.HintFor(tt.err)

@@ -31,7 +31,8 @@ type Config struct {
 	Data string `env:"DATA"`
 
 	// PublicURL is where others reach this server; the only source of the
-	// addresses in its cards. Empty means http:// and the address served.
+	// addresses in its cards. Empty means http:// and the address served. Plain
+	// http is for this machine only.
 	PublicURL string `env:"PUBLIC_URL"`
 
 	// Name is the name on the default agent's card.
@@ -72,6 +73,11 @@ type Config struct {
 	MaxBody int64 `env:"MAX_BODY"`
 	MaxTask int   `env:"MAX_TASK"`
 
+	// LogLevel is the least important message to log: debug, info, warn or
+	// error. LogFormat is text or json.
+	LogLevel  string `env:"LOG_LEVEL"`
+	LogFormat string `env:"LOG_FORMAT"`
+
 	OpenAI OpenAI
 }
 
@@ -100,6 +106,8 @@ func Default() Config {
 		Queue:      64,
 		MaxBody:    4 << 20,
 		MaxTask:    8 << 20,
+		LogLevel:   "info",
+		LogFormat:  "text",
 	}
 }
 
@@ -196,10 +204,7 @@ func checkListen(address string) error {
 	if err != nil {
 		return fmt.Errorf("%q is not HOST:PORT, for example 127.0.0.1:8700", address)
 	}
-	if host == "localhost" {
-		return nil
-	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+	if loopback(host) {
 		return nil
 	}
 	return fmt.Errorf("%q is reachable from outside, but no remote client is registered, so nobody outside could be told from a stranger; listen on 127.0.0.1 or [::1]", address)
@@ -212,6 +217,14 @@ func checkPublicURL(raw string) error {
 		return fmt.Errorf("%q is not an absolute http or https URL", raw)
 	case u.RawQuery != "", u.Fragment != "", u.User != nil:
 		return fmt.Errorf("%q must have no user, query or fragment", raw)
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return fmt.Errorf("%q: plain http is for this machine only; use https", raw)
 	}
 	return nil
+}
+
+// loopback reports whether a host, without its port, is this machine.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }

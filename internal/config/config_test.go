@@ -65,6 +65,8 @@ func TestTheEnvironmentChangesDefaults(t *testing.T) {
 	t.Setenv("LEGATION_LISTEN", "127.0.0.1:1")
 	t.Setenv("LEGATION_PUBLISH", "a=wc -w\nb=echo:")
 	t.Setenv("LEGATION_RUN_TIMEOUT", "5m")
+	t.Setenv("LEGATION_LOG_LEVEL", "debug")
+	t.Setenv("LEGATION_LOG_FORMAT", "json")
 	t.Setenv("OPENAI_API_KEY", "for everybody")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:2/v1")
 	t.Setenv("LEGATION_OPENAI_API_KEY", "for this program")
@@ -74,6 +76,7 @@ func TestTheEnvironmentChangesDefaults(t *testing.T) {
 	}
 	want := config.Default()
 	want.Listen, want.Publish, want.RunTimeout = "127.0.0.1:1", []string{"a=wc -w", "b=echo:"}, 5*time.Minute
+	want.LogLevel, want.LogFormat = "debug", "json"
 	want.OpenAI = config.OpenAI{BaseURL: "http://127.0.0.1:2/v1", Key: "for this program"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Load() (-want +got):\n%s", diff)
@@ -108,6 +111,12 @@ func TestCheck(t *testing.T) {
 		{"relative public URL", func(c *config.Config) { c.PublicURL = "agents.example.com" }, "--public-url"},
 		{"public URL with a query", func(c *config.Config) { c.PublicURL = "https://x.example/?a=b" }, "--public-url"},
 		{"public URL with a user", func(c *config.Config) { c.PublicURL = "https://u:p@x.example/" }, "--public-url"},
+		{"plain http to somebody else", func(c *config.Config) { c.PublicURL = "http://agents.example.com/" }, "plain http is for this machine only; use https"},
+		{"plain http to a private address", func(c *config.Config) { c.PublicURL = "http://192.168.1.2:8700/" }, "use https"},
+		{"plain http to this machine", func(c *config.Config) { c.PublicURL = "http://localhost:8700/" }, ""},
+		{"plain http to its address", func(c *config.Config) { c.PublicURL = "http://127.0.0.1:8700" }, ""},
+		{"plain http to its other address", func(c *config.Config) { c.PublicURL = "http://[::1]:8700" }, ""},
+		{"a name that begins like this machine's", func(c *config.Config) { c.PublicURL = "http://localhost.example.com/" }, "use https"},
 		{"ftp", func(c *config.Config) { c.PublicURL = "ftp://x.example/" }, "--public-url"},
 		{"no workers", func(c *config.Config) { c.Workers = 0 }, "--workers"},
 		{"unlimited", func(c *config.Config) { c.MaxBody = -1 }, "nothing is unlimited"},

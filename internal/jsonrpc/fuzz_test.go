@@ -45,7 +45,7 @@ func FuzzEnvelope(f *testing.F) {
 			t.Errorf("accepted %+v", resp)
 		}
 		if fault == nil && req.HasID {
-			answer := jsonrpc.AppendResult(nil, req.ID, []byte(`{}`))
+			answer := result(req.ID, `{}`)
 			if _, err := jsonrpc.ParseResponse(answer); err != nil {
 				t.Errorf("answer %s: %v", answer, err)
 			}

@@ -25,7 +25,7 @@ func ask(body string) string {
 	if req.Params != nil {
 		params = string(req.Params)
 	}
-	return string(jsonrpc.AppendResult(nil, req.ID, []byte(`"`+req.Method+" "+params+`"`)))
+	return string(result(req.ID, `"`+req.Method+" "+params+`"`))
 }
 
 func TestParseRequest(t *testing.T) {

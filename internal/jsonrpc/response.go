@@ -16,13 +16,6 @@ func AppendResultPrefix(b []byte, id ID) []byte {
 	return append(b, `,"result":`...)
 }
 
-// AppendResult appends a response with the JSON text of its result.
-func AppendResult(b []byte, id ID, result []byte) []byte {
-	b = AppendResultPrefix(b, id)
-	b = append(b, result...)
-	return append(b, ResultSuffix...)
-}
-
 // AppendError appends a response with the JSON text of its error object.
 func AppendError(b []byte, id ID, errObject []byte) []byte {
 	b = appendHead(b, id)

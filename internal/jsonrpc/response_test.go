@@ -48,11 +48,15 @@ func TestParseResponse(t *testing.T) {
 	}
 }
 
+// result is a response with the JSON text of its result.
+func result(id jsonrpc.ID, text string) []byte {
+	return append(jsonrpc.AppendResultPrefix(nil, id), text+jsonrpc.ResultSuffix...)
+}
+
 func TestAppendResponses(t *testing.T) {
-	prefix := jsonrpc.AppendResultPrefix(nil, jsonrpc.ID("1.0"))
 	tests := []struct{ name, got, want string }{
-		{"result", string(jsonrpc.AppendResult([]byte("x"), jsonrpc.ID(`"a"`), []byte(`{}`))), `x{"jsonrpc":"2.0","id":"a","result":{}}`},
-		{"prefix", string(prefix) + `{"task":{}}` + jsonrpc.ResultSuffix, `{"jsonrpc":"2.0","id":1.0,"result":{"task":{}}}`},
+		{"appended", string(jsonrpc.AppendResultPrefix([]byte("x"), jsonrpc.ID(`"a"`))), `x{"jsonrpc":"2.0","id":"a","result":`},
+		{"result", string(result(jsonrpc.ID("1.0"), `{"task":{}}`)), `{"jsonrpc":"2.0","id":1.0,"result":{"task":{}}}`},
 		{"error", string(jsonrpc.AppendError(nil, nil, []byte(`{"code":-32700}`))), `{"jsonrpc":"2.0","id":null,"error":{"code":-32700}}`},
 	}
 	for _, tt := range tests {

@@ -19,7 +19,7 @@ var (
 	makeRule   = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
 	testName   = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
 	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z]\w*)\(`)
-	transcript = regexp.MustCompile(`TestTranscripts/([a-z][\w-]*)`)
+	transcript = regexp.MustCompile(`(?:TestTranscripts/|server/testdata/)([a-z][\w-]*)`)
 	goFile     = regexp.MustCompile("`((?:[\\w.-]+/)+[\\w.-]+\\.(?:go|md|sql|json|yml|txt))`")
 	directory  = regexp.MustCompile("`((?:agent|a2a|client|cmd|docs|guard|internal|server|specification|store|task|tools)(?:/[\\w.-]+)*)/?`")
 )
@@ -95,7 +95,8 @@ func TestMakeTargetsExist(t *testing.T) {
 	}
 }
 
-// A test that a document refers to exists under that name.
+// A test or transcript that a document refers to exists under that name, and no
+// table says "-" instead of naming one.
 func TestNamedTestsExist(t *testing.T) {
 	known := make(map[string]bool)
 	for _, name := range allFiles(t) {
@@ -106,6 +107,11 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 	}
 	for _, name := range documents(t) {
+		for _, row := range tableRows(string(read(t, name))) {
+			if slices.Contains(row, "-") {
+				t.Errorf("%s has a row with - instead of a word: %q", name, row[0])
+			}
+		}
 		for _, test := range testName.FindAllString(string(read(t, name)), -1) {
 			if !known[test] {
 				t.Errorf("%s names %s, but there is no such test", name, test)
@@ -117,6 +123,44 @@ func TestNamedTestsExist(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Every divergence is held by something: the last cell of each row says by what.
+func TestDivergencesAreHeld(t *testing.T) {
+	const name, heading = "docs/divergences.md", "Held by"
+	rows := tableRows(string(read(t, name)))
+	held := 0
+	for _, row := range rows {
+		last := row[len(row)-1]
+		switch {
+		case last == heading:
+		case !testName.MatchString(last) && !transcript.MatchString(last):
+			t.Errorf("%s: the row %q names no test and no transcript", name, row[0])
+		default:
+			held++
+		}
+	}
+	if held == 0 {
+		t.Errorf("%s has no rows that begin a table with %q", name, heading)
+	}
+}
+
+// tableRows are the cells of all tables in a text, headings included, without
+// what separates these from the rest.
+func tableRows(text string) [][]string {
+	var rows [][]string
+	for line := range strings.Lines(fence.ReplaceAllString(text, "")) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "|---") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows = append(rows, cells)
+	}
+	return rows
 }
 
 func exists(name string) bool {
@@ -157,4 +201,45 @@ func TestArchitectureIsComplete(t *testing.T) {
 			t.Errorf("docs/architecture.md does not say why we build on %s", module)
 		}
 	}
+}
+
+// What the architecture says of who uses a module is what the table of packages
+// says. Rows that name no package, for tests or for everybody, say it in words.
+func TestModulesAreUsedAsTold(t *testing.T) {
+	compared := 0
+	for _, row := range tableRows(string(read(t, "docs/architecture.md"))) {
+		told := names(row[min(1, len(row)-1)])
+		if !slices.ContainsFunc(names(row[0]), isModule) || len(told) == 0 {
+			continue
+		}
+		for _, module := range names(row[0]) {
+			var users []string
+			for name, room := range rooms {
+				if slices.Contains(room.modules, module) {
+					users = append(users, name)
+				}
+			}
+			slices.Sort(users)
+			if slices.Sort(told); !slices.Equal(told, users) {
+				t.Errorf("docs/architecture.md says that %s is used by %q, but it is used by %q", module, told, users)
+			}
+			compared++
+		}
+	}
+	if compared < 5 {
+		t.Errorf("only %d modules compared: the table was not found", compared)
+	}
+}
+
+func isModule(name string) bool { return strings.Contains(strings.Split(name, "/")[0], ".") }
+
+var code = regexp.MustCompile("`([^`]+)`")
+
+// names are what a cell has in code style.
+func names(cell string) []string {
+	var found []string
+	for _, match := range code.FindAllStringSubmatch(cell, -1) {
+		found = append(found, match[1])
+	}
+	return found
 }

@@ -83,25 +83,59 @@ func TestFilesAreSmall(t *testing.T) {
 	}
 }
 
+// timers are what a test could wait for real time with.
+var timers = []string{"Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"}
+
+// realTime says which test files may use them outside a bubble, and why. None
+// may sleep.
+var realTime = map[string]string{
+	"client/http_test.go":         "gives up on a connection of the kernel's that should close",
+	"cmd/legation/crash_test.go":  "kills a real process at a time by chance, and asks the next one until it has settled",
+	"internal/app/app_test.go":    "asks a whole server until it has come to a state that nothing announces",
+	"internal/cli/script_test.go": "asks a real process until it is ready",
+}
+
 // Tests wait for what they need, or let virtual time pass in a bubble.
 func TestTestsDoNotSleep(t *testing.T) {
+	needed := make(map[string]bool)
 	for _, src := range sources(t) {
 		if !src.test || slices.Contains(src.imports(), "testing/synctest") {
 			continue
 		}
 		ast.Inspect(src.file, func(node ast.Node) bool {
-			call, ok := node.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
-				if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" {
-					t.Errorf("%s sleeps in real time: wait for a channel, or use a testing/synctest bubble", src.fset.Position(call.Pos()))
-				}
+			timer := timerCall(node)
+			switch {
+			case timer == "":
+			case timer != "Sleep" && realTime[src.path] != "":
+				needed[src.path] = true
+			default:
+				t.Errorf("%s waits in real time with time.%s: wait for a channel, or use a testing/synctest bubble", src.fset.Position(node.Pos()), timer)
 			}
 			return true
 		})
 	}
+	for name := range realTime {
+		if !needed[name] {
+			t.Errorf("%s has leave to use timers and does not: take it from the list", name)
+		}
+	}
+}
+
+// timerCall is the name of the function of package time that a call waits with,
+// or nothing.
+func timerCall(node ast.Node) string {
+	call, ok := node.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !slices.Contains(timers, sel.Sel.Name) {
+		return ""
+	}
+	if pkg, ok := sel.X.(*ast.Ident); !ok || pkg.Name != "time" {
+		return ""
+	}
+	return sel.Sel.Name
 }
 
 // The library promises to build with this version of Go and no newer one.

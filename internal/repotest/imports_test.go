@@ -95,6 +95,52 @@ func cycle(name string, been []string) []string {
 	return nil
 }
 
+// What nobody uses is not allowed either: leave is given when it is needed.
+func TestTableIsNoWiderThanTheTree(t *testing.T) {
+	used, inTests := make(map[string][]string), make(map[string][]string) // by package
+	var byTests []string
+	for _, src := range sources(t) {
+		into := used
+		if src.test {
+			into = inTests
+		}
+		into[src.dir] = append(into[src.dir], src.imports()...)
+		if src.test || rooms[src.dir].forTests {
+			byTests = append(byTests, src.imports()...)
+		}
+	}
+	for name, room := range rooms {
+		if used[name] == nil && inTests[name] == nil {
+			t.Errorf("%s is in the table, but there is no such package", name)
+			continue
+		}
+		for _, inner := range room.imports {
+			if !slices.Contains(used[name], modulePath+"/"+inner) {
+				t.Errorf("%s may import %s, but does not", name, inner)
+			}
+		}
+		for _, module := range room.modules {
+			if !uses(used[name], module) {
+				t.Errorf("%s may import %s, but does not", name, module)
+			}
+		}
+		for _, inner := range room.tests {
+			if !slices.Contains(inTests[name], modulePath+"/"+inner) {
+				t.Errorf("tests of %s may import %s, but do not", name, inner)
+			}
+		}
+	}
+	for _, module := range testModules {
+		if !uses(byTests, module) {
+			t.Errorf("tests may import %s, but none does", module)
+		}
+	}
+}
+
+func uses(imported []string, module string) bool {
+	return slices.ContainsFunc(imported, func(one string) bool { return within([]string{module}, one) })
+}
+
 // What the graph must refuse, whatever the table grows into.
 func TestImportsAreRefused(t *testing.T) {
 	tests := []struct {

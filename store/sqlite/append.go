@@ -26,7 +26,7 @@ func (t *tx) append(fence work.Fence, batch task.Batch, body []byte, effects wor
 	if fence.Key != runKey(batch.Record.ID) {
 		return fmt.Errorf("%s %s cannot write about task %s: %w", fence.Kind, fence.ID, batch.Record.ID, task.ErrFenced)
 	}
-	was, err := t.load(batch.Record.ID)
+	was, err := t.loadOwned(batch.Record.Owner, batch.Record.ID)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"sync"
 
-	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/task"
 )
 
@@ -13,6 +12,8 @@ type entry struct {
 	place
 	record task.Record
 }
+
+func (e *entry) key() taskKey { return taskKey{owner: e.owner, id: e.record.ID} }
 
 // place is where the rows of a task are.
 type place struct {
@@ -29,7 +30,7 @@ type cache struct {
 	kept *lru[*entry]
 	seed maphash.Seed
 
-	// drops counts, for each part of the ids, the entries that were dropped. A
+	// drops counts, for each part of the keys, the entries that were dropped. A
 	// reader that saw none between its query and its fill cannot put back a
 	// form that a newer one, dropped since, had replaced.
 	drops [256]uint64
@@ -39,30 +40,30 @@ const entryOverhead = 512 // fields, map and list, roughly
 
 func newCache(limit int) *cache {
 	c := &cache{seed: maphash.MakeSeed()}
-	c.kept = newLRU[*entry](limit, func(id a2a.TaskID) { c.drops[c.part(id)]++ })
+	c.kept = newLRU[*entry](limit, func(key taskKey) { c.drops[c.part(key)]++ })
 	return c
 }
 
-func (c *cache) part(id a2a.TaskID) byte { return byte(maphash.String(c.seed, string(id))) }
+func (c *cache) part(key taskKey) byte { return byte(maphash.Comparable(c.seed, key)) }
 
-func (c *cache) get(id a2a.TaskID) (*entry, bool) {
+func (c *cache) get(key taskKey) (*entry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.kept.get(id)
+	return c.kept.get(key)
 }
 
 // put keeps what was committed. Only the writer calls it, in order.
 func (c *cache) put(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept.put(e.record.ID, e, e.record.Size()+len(e.record.Turn.Metadata)+entryOverhead)
+	c.kept.put(e.key(), e, e.record.Size()+len(e.record.Turn.Metadata)+entryOverhead)
 }
 
 // mark is taken before a query whose result may be filled in.
-func (c *cache) mark(id a2a.TaskID) uint64 {
+func (c *cache) mark(key taskKey) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.drops[c.part(id)]
+	return c.drops[c.part(key)]
 }
 
 // fill keeps what a query has read, unless something newer was put or dropped
@@ -70,8 +71,8 @@ func (c *cache) mark(id a2a.TaskID) uint64 {
 func (c *cache) fill(e *entry, mark uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.kept.slots[e.record.ID]; ok || c.drops[c.part(e.record.ID)] != mark {
+	if _, ok := c.kept.slots[e.key()]; ok || c.drops[c.part(e.key())] != mark {
 		return
 	}
-	c.kept.put(e.record.ID, e, e.record.Size()+len(e.record.Turn.Metadata)+entryOverhead)
+	c.kept.put(e.key(), e, e.record.Size()+len(e.record.Turn.Metadata)+entryOverhead)
 }

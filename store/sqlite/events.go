@@ -30,12 +30,13 @@ func (s *Store) Events(ctx context.Context, owner task.Owner, id a2a.TaskID, aft
 		return nil, task.ErrNotFound
 	}
 	after = max(after, 0)
-	if events, ok := s.tail.after(number, id, after); ok {
+	key := taskKey{owner: number, id: id}
+	if events, ok := s.tail.after(key, after); ok {
 		return events, nil
 	}
 	var events []task.Event
 	err := s.read(ctx, func(r *reader) error {
-		n, err := s.taskNumber(r, number, id)
+		n, err := s.taskNumber(r, key)
 		if err != nil {
 			return err
 		}
@@ -62,15 +63,12 @@ func (s *Store) Events(ctx context.Context, owner task.Owner, id a2a.TaskID, aft
 	return bounded(events), nil
 }
 
-// taskNumber finds the rows of a task of an owner.
-func (s *Store) taskNumber(r *reader, owner int64, id a2a.TaskID) (int64, error) {
-	if e, ok := s.cache.get(id); ok {
-		if e.owner != owner {
-			return 0, task.ErrNotFound
-		}
+// taskNumber finds the rows of a task.
+func (s *Store) taskNumber(r *reader, key taskKey) (int64, error) {
+	if e, ok := s.cache.get(key); ok {
 		return e.n, nil
 	}
-	row, ok, err := r.one("SELECT n FROM tasks WHERE id = ?1 AND owner = ?2", string(id), owner)
+	row, ok, err := r.one("SELECT t.n"+tasksFrom+whereKey, key.args()...)
 	if err != nil {
 		return 0, err
 	}

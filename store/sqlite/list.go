@@ -12,15 +12,17 @@ import (
 )
 
 // Bounds of a page, whatever is asked: how many tasks, and how many bytes of
-// documents before the page ends early.
+// the documents asked for before it ends early. With its envelope a page stays
+// within the 8 MiB that readers take, unless its only task does not.
 const (
 	maxPage      = 1000
-	maxPageBytes = 32 << 20
+	maxPageBytes = 7 << 20
 )
 
 // List reads one page. The work depends on the size of the page, not on the
 // number of tasks; only the total of a query with Since counts. A page ends
-// early, with More set, when its documents take more than 32 MiB.
+// early, with More set, before the documents asked for take more than 7 MiB;
+// it has one task at least.
 func (s *Store) List(ctx context.Context, owner task.Owner, query task.Query) (task.Page, error) {
 	number, ok := s.owners.number(owner)
 	if !ok {
@@ -163,7 +165,7 @@ func newestText(in scope, wanted stateSet) string {
 // SQLite reads large columns only where they are used.
 func (s *Store) listed(r *reader, n int64, history, artifacts bool) (task.Record, error) {
 	found, ok, err := r.one("SELECT "+taskColumns+
-		", CASE WHEN ?2 THEN t.history END, CASE WHEN ?3 THEN t.artifacts END"+tasksFrom+"t.n = ?1", n, history, artifacts)
+		", CASE WHEN ?2 THEN t.history END, CASE WHEN ?3 THEN t.artifacts END"+tasksFrom+whereNumber, n, history, artifacts)
 	if err != nil {
 		return task.Record{}, err
 	}

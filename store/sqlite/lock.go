@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,6 +17,28 @@ const (
 
 // errLocked is what tryLock returns when another holder has the lock.
 var errLocked = errors.New("locked")
+
+// makeDirectory creates a directory and those above it that are missing, and
+// makes the name of each new one durable with sync.
+func makeDirectory(dir string, sync func(dir string) error) error {
+	var grown []string // directories that get a new name
+	for level := dir; ; level = filepath.Dir(level) {
+		above := filepath.Dir(level)
+		if _, err := os.Stat(level); err == nil || above == level {
+			break
+		}
+		grown = append(grown, above)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, above := range slices.Backward(grown) {
+		if err := sync(above); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // lockDirectory takes the directory for this process. The operating system
 // frees the lock when the process ends, however it ends; the file stays.

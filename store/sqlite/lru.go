@@ -6,28 +6,35 @@ import (
 	"github.com/legation/legation/a2a"
 )
 
-// lru keeps values by task id within a number of bytes and drops those that
+// taskKey is what tasks are looked up by. The owner is part of it, so that
+// another owner's task is looked for, and missed, like one that never was.
+type taskKey struct {
+	owner int64
+	id    a2a.TaskID
+}
+
+// lru keeps values by task within a number of bytes and drops those that
 // were not used for longest. It is not safe for concurrent use.
 type lru[V any] struct {
 	limit   int
 	size    int
 	order   *list.List // of *slot[V], newest use first
-	slots   map[a2a.TaskID]*list.Element
-	dropped func(id a2a.TaskID)
+	slots   map[taskKey]*list.Element
+	dropped func(key taskKey)
 }
 
 type slot[V any] struct {
-	id    a2a.TaskID
+	key   taskKey
 	value V
 	size  int
 }
 
-func newLRU[V any](limit int, dropped func(a2a.TaskID)) *lru[V] {
-	return &lru[V]{limit: limit, order: list.New(), slots: map[a2a.TaskID]*list.Element{}, dropped: dropped}
+func newLRU[V any](limit int, dropped func(taskKey)) *lru[V] {
+	return &lru[V]{limit: limit, order: list.New(), slots: map[taskKey]*list.Element{}, dropped: dropped}
 }
 
-func (l *lru[V]) get(id a2a.TaskID) (value V, ok bool) {
-	element, ok := l.slots[id]
+func (l *lru[V]) get(key taskKey) (value V, ok bool) {
+	element, ok := l.slots[key]
 	if !ok {
 		return value, false
 	}
@@ -36,31 +43,31 @@ func (l *lru[V]) get(id a2a.TaskID) (value V, ok bool) {
 }
 
 // put keeps a value, unless it alone would take a quarter of the room.
-func (l *lru[V]) put(id a2a.TaskID, value V, size int) {
+func (l *lru[V]) put(key taskKey, value V, size int) {
 	if size > l.limit/4 {
-		l.drop(id)
+		l.drop(key)
 		return
 	}
-	if element, ok := l.slots[id]; ok {
+	if element, ok := l.slots[key]; ok {
 		s := element.Value.(*slot[V])
 		l.size += size - s.size
 		s.value, s.size = value, size
 		l.order.MoveToFront(element)
 	} else {
-		l.slots[id] = l.order.PushFront(&slot[V]{id: id, value: value, size: size})
+		l.slots[key] = l.order.PushFront(&slot[V]{key: key, value: value, size: size})
 		l.size += size
 	}
 	for l.size > l.limit {
-		l.drop(l.order.Back().Value.(*slot[V]).id)
+		l.drop(l.order.Back().Value.(*slot[V]).key)
 	}
 }
 
-func (l *lru[V]) drop(id a2a.TaskID) {
-	if element, ok := l.slots[id]; ok {
+func (l *lru[V]) drop(key taskKey) {
+	if element, ok := l.slots[key]; ok {
 		l.order.Remove(element)
-		delete(l.slots, id)
+		delete(l.slots, key)
 		l.size -= element.Value.(*slot[V]).size
 	}
 	// Told even if there was nothing: a value that is too large counts.
-	l.dropped(id)
+	l.dropped(key)
 }

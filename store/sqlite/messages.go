@@ -23,7 +23,7 @@ func (s *Store) Joined(ctx context.Context, message task.MessageKey) (task.Recor
 			if err != nil || !ok {
 				return err
 			}
-			found, err = s.readTask(r.connection, "t.n", n)
+			found, err = s.readTask(r.connection, whereNumber, n)
 			return err
 		})
 	})
@@ -62,7 +62,7 @@ func (t *tx) joined(message task.MessageKey) (*entry, error) {
 	}
 	var e *entry
 	if err == nil {
-		e, err = t.store.readTask(t.connection, "t.n", n)
+		e, err = t.store.readTask(t.connection, whereNumber, n)
 	}
 	if err != nil && !errors.Is(err, task.ErrMessageChanged) {
 		t.broken = err

@@ -133,14 +133,8 @@ func (s *Store) release() error {
 
 // takeDirectory creates and locks the directory.
 func (s *Store) takeDirectory() error {
-	_, missing := os.Stat(s.dir)
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := makeDirectory(s.dir, syncDirectory); err != nil {
 		return err
-	}
-	if missing != nil {
-		if err := syncDirectory(filepath.Dir(s.dir)); err != nil {
-			return err
-		}
 	}
 	lock, err := lockDirectory(s.dir)
 	if err != nil {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"sync"
 
-	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/task"
 )
 
@@ -18,7 +17,6 @@ type tail struct {
 // Readers share the memory of the slice: it is appended to and cut at the
 // front, never written to.
 type follow struct {
-	owner  int64
 	events []task.Event
 	size   int
 }
@@ -32,19 +30,19 @@ const (
 const eventOverhead = 48
 
 func newTail(limit int) *tail {
-	return &tail{kept: newLRU[*follow](limit, func(a2a.TaskID) {})}
+	return &tail{kept: newLRU[*follow](limit, func(taskKey) {})}
 }
 
 // append adds events that were committed. Only the writer calls it, in order.
-func (t *tail) append(owner int64, id a2a.TaskID, events []task.Event) {
+func (t *tail) append(key taskKey, events []task.Event) {
 	if len(events) == 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, ok := t.kept.get(id)
+	f, ok := t.kept.get(key)
 	if !ok {
-		f = &follow{owner: owner}
+		f = &follow{}
 	}
 	f.events = append(f.events, events...)
 	for _, event := range events {
@@ -54,15 +52,15 @@ func (t *tail) append(owner int64, id a2a.TaskID, events []task.Event) {
 		f.size -= len(f.events[0].Body) + eventOverhead
 		f.events = f.events[1:]
 	}
-	t.kept.put(id, f, f.size+entryOverhead)
+	t.kept.put(key, f, f.size+entryOverhead)
 }
 
 // after returns the events above a number, if memory has all of them.
-func (t *tail) after(owner int64, id a2a.TaskID, after int64) ([]task.Event, bool) {
+func (t *tail) after(key taskKey, after int64) ([]task.Event, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, ok := t.kept.get(id)
-	if !ok || f.owner != owner || after+1 < f.events[0].Number {
+	f, ok := t.kept.get(key)
+	if !ok || after+1 < f.events[0].Number {
 		return nil, false
 	}
 	skip := min(after+1-f.events[0].Number, int64(len(f.events)))

@@ -19,23 +19,18 @@ func (s *Store) Task(ctx context.Context, owner task.Owner, id a2a.TaskID) (task
 	if !ok {
 		return task.Record{}, task.ErrNotFound
 	}
-	if e, ok := s.cache.get(id); ok {
-		if e.owner != number {
-			return task.Record{}, task.ErrNotFound
-		}
+	key := taskKey{owner: number, id: id}
+	if e, ok := s.cache.get(key); ok {
 		return e.record, nil
 	}
 	var found *entry
-	mark := s.cache.mark(id)
+	mark := s.cache.mark(key)
 	err := s.read(ctx, func(r *reader) (err error) {
-		found, err = s.readTask(r.connection, "t.id", string(id))
+		found, err = s.readTask(r.connection, whereKey, key.args()...)
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return task.Record{}, err
-	case found.owner != number:
-		return task.Record{}, task.ErrNotFound
 	}
 	s.cache.fill(found, mark)
 	return found.record, nil
@@ -48,7 +43,7 @@ func (s *Store) Held(ctx context.Context, fence work.Fence) (task.Record, error)
 		if !t.jobs.holds(fence) {
 			return task.ErrFenced
 		}
-		e, err := t.load(a2a.TaskID(fence.ID))
+		e, err := t.loadHeld(a2a.TaskID(fence.ID))
 		if err != nil {
 			return err
 		}
@@ -67,9 +62,17 @@ const taskColumns = `t.n, t.owner, t.context, t.state, t.status_ms, t.created_ms
 
 const tasksFrom = " FROM tasks t WHERE "
 
-// readTask reads the task whose column, t.n or t.id, has a value.
-func (s *Store) readTask(c *connection, column string, value any) (*entry, error) {
-	found, ok, err := c.one("SELECT "+taskColumns+", t.history, t.artifacts"+tasksFrom+column+" = ?1", value)
+// Which task is meant: by its number, or by its key.
+const (
+	whereNumber = "t.n = ?1"
+	whereKey    = "t.id = ?1 AND t.owner = ?2"
+)
+
+func (k taskKey) args() []any { return []any{string(k.id), k.owner} }
+
+// readTask reads the task that where finds.
+func (s *Store) readTask(c *connection, where string, args ...any) (*entry, error) {
+	found, ok, err := c.one("SELECT "+taskColumns+", t.history, t.artifacts"+tasksFrom+where, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +112,14 @@ func (s *Store) scanTask(r row) (*entry, error) {
 }
 
 // load reads a task as this group has left it.
-func (t *tx) load(id a2a.TaskID) (*entry, error) {
-	if touched, ok := t.tasks[id]; ok {
+func (t *tx) load(key taskKey) (*entry, error) {
+	if touched, ok := t.tasks[key]; ok {
 		return touched.entry, nil
 	}
-	if e, ok := t.store.cache.get(id); ok {
+	if e, ok := t.store.cache.get(key); ok {
 		return e, nil
 	}
-	e, err := t.store.readTask(t.connection, "t.id", string(id))
+	e, err := t.store.readTask(t.connection, whereKey, key.args()...)
 	if err != nil && !errors.Is(err, task.ErrNotFound) {
 		t.broken = err
 	}
@@ -125,11 +128,24 @@ func (t *tx) load(id a2a.TaskID) (*entry, error) {
 
 // loadOwned reads a task of an owner as this group has left it.
 func (t *tx) loadOwned(owner task.Owner, id a2a.TaskID) (*entry, error) {
-	e, err := t.load(id)
-	if err == nil && e.record.Owner != owner {
+	number, ok := t.store.owners.number(owner)
+	if !ok {
 		return nil, task.ErrNotFound
 	}
-	return e, err
+	return t.load(taskKey{owner: number, id: id})
+}
+
+// loadHeld reads the task behind a fence that was found good, whose owner
+// nobody has to name.
+func (t *tx) loadHeld(id a2a.TaskID) (*entry, error) {
+	found, ok, err := t.one("SELECT owner FROM tasks WHERE id = ?1", string(id))
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, task.ErrNotFound
+	}
+	return t.load(taskKey{owner: found.int(0), id: id})
 }
 
 const (

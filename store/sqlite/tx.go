@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/task"
 )
 
@@ -15,7 +14,7 @@ type tx struct {
 	broken  error // why the transaction cannot be committed
 	undos   []func()
 
-	tasks    map[a2a.TaskID]*touched
+	tasks    map[taskKey]*touched
 	order    []*touched // in the order of their first change
 	totals   totals
 	contexts map[contextKey]int64 // new in this group
@@ -31,7 +30,7 @@ type touched struct {
 func newTx(w *writer) *tx {
 	return &tx{
 		writer:   w,
-		tasks:    map[a2a.TaskID]*touched{},
+		tasks:    map[taskKey]*touched{},
 		totals:   newTotals(),
 		contexts: map[contextKey]int64{},
 	}
@@ -82,7 +81,7 @@ func (t *tx) commit() error {
 		}
 	}
 	for _, touched := range t.order {
-		t.store.tail.append(touched.owner, touched.record.ID, touched.events)
+		t.store.tail.append(touched.key(), touched.events)
 		t.store.cache.put(touched.entry)
 	}
 	for _, touched := range t.order {
@@ -120,10 +119,10 @@ func (t *tx) reset() {
 
 // touch records the new form of a task and its new events.
 func (t *tx) touch(e *entry, events []task.Event) {
-	known, ok := t.tasks[e.record.ID]
+	known, ok := t.tasks[e.key()]
 	if !ok {
 		known = &touched{}
-		t.tasks[e.record.ID] = known
+		t.tasks[e.key()] = known
 		t.order = append(t.order, known)
 	}
 	known.entry = e

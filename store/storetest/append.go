@@ -32,7 +32,7 @@ var appendTests = map[string]func(*fixture){
 
 	"a batch without events changes the task": func(f *fixture) {
 		record, fence := f.working(alice)
-		batch := task.Batch{Record: record, Was: record.State}
+		batch := task.Batch{Record: record}
 		batch.Record.Metadata = []byte(`{"more":[1,2]}`)
 		f.stored(f.append(fence, batch))
 	},

@@ -82,7 +82,7 @@ func (f *fixture) status(r task.Record, state a2a.TaskState, then task.Then) tas
 		status.Message.TaskID, status.Message.ContextID = r.ID, r.ContextID
 	}
 	update := a2a.StreamResponse{Payload: &a2a.TaskStatusUpdateEvent{TaskID: r.ID, ContextID: r.ContextID, Status: status}}
-	batch := task.Batch{Record: r, Was: r.State, Then: then}
+	batch := task.Batch{Record: r, Then: then}
 	batch.Record.State, batch.Record.StatusAt, batch.Record.Last = state, at, r.Last+1
 	batch.Record.Status = status.AppendJSON(nil)
 	if state.Terminal() || state.Interrupted() {
@@ -94,7 +94,7 @@ func (f *fixture) status(r task.Record, state a2a.TaskState, then task.Then) tas
 
 // chunks is the batch with which a run puts out an artifact in pieces.
 func (f *fixture) chunks(r task.Record, texts ...string) task.Batch {
-	batch := task.Batch{Record: r, Was: r.State}
+	batch := task.Batch{Record: r}
 	var whole a2a.Artifact
 	whole.ArtifactID = "result"
 	for _, text := range texts {

@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -44,6 +46,44 @@ var listTests = map[string]func(*fixture){
 		} {
 			f.lists(alice, query, []task.Record{record})
 		}
+	},
+
+	"a page ends before its documents outgrow an answer": func(f *fixture) {
+		const answer = 8 << 20
+		var all []task.Record
+		for _, mebibytes := range []int{3, 3, 1, 3, 8, 3} {
+			record, fence := f.working(alice)
+			record = f.append(fence, f.chunks(record, strings.Repeat("x", mebibytes<<20)))
+			all = append(all, record)
+			f.clock.advance(time.Millisecond)
+		}
+		slices.Reverse(all) // as they are listed
+		query := task.Query{Limit: 100, History: true, Artifacts: true}
+		pages := 0
+		for left := all; len(left) > 0; pages++ {
+			page, err := f.store.List(f.ctx(), alice, query)
+			n := len(page.Records)
+			if err != nil || n == 0 || n > len(left) || page.Total != int64(len(all)) || page.More != (n < len(left)) {
+				f.Fatalf("List() = %d records of %d, more %v, error %v, with %d left", n, page.Total, page.More, err, len(left))
+			}
+			size := 0
+			for i, got := range page.Records {
+				if got.ID != left[i].ID || !bytes.Equal(got.Artifacts, left[i].Artifacts) {
+					f.Fatalf("record %d of a page is not the task it should be", i)
+				}
+				size += got.Size()
+			}
+			if size > answer && n > 1 {
+				f.Errorf("a page of %d records has %d bytes", n, size)
+			}
+			query.After = &task.Cursor{StatusAt: left[n-1].StatusAt, ID: left[n-1].ID}
+			left = left[n:]
+		}
+		if pages == len(all) {
+			f.Error("every page has one task, though there is room for more")
+		}
+		// What is not asked for takes no room.
+		f.lists(alice, task.Query{Limit: 100}, all)
 	},
 
 	"since is inclusive and in milliseconds": func(f *fixture) {

@@ -166,6 +166,20 @@ var workTests = map[string]func(*fixture){
 		f.append(fence, f.chunks(record, "still mine"))
 	},
 
+	"Renew keeps a hold whose lease ran out, as long as nobody claimed it": func(f *fixture) {
+		record, fence := f.working(alice)
+		f.clock.advance(time.Hour) // the machine slept
+		lost, err := f.store.Renew(f.ctx(), lease, []work.Fence{fence})
+		if err != nil || len(lost) != 0 {
+			f.Fatalf("Renew() = %v, %v, want it kept", lost, err)
+		}
+		f.claimNone()
+		record = f.append(fence, f.chunks(record, "still mine"))
+		f.expire()
+		f.claimOne(record.ID)
+		f.fenced(record, fence)
+	},
+
 	"Renew returns what was lost and keeps the rest": func(f *fixture) {
 		_, kept := f.working(alice)
 		ended, lost1 := f.working(alice)

@@ -62,7 +62,8 @@ CREATE TABLE tasks (
     artifacts     BLOB
 ) STRICT;
 
-CREATE UNIQUE INDEX tasks_id ON tasks (id);
+-- With the owner, so that another owner's task costs what an absent one does.
+CREATE UNIQUE INDEX tasks_id ON tasks (id, owner);
 CREATE INDEX tasks_owner ON tasks (owner, state, status_ms, id);
 CREATE INDEX tasks_context ON tasks (context, state, status_ms, id);
 
