@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// MaxDepth is how deep arrays and objects may be nested in what Decode reads.
-const MaxDepth = 64
+// MaxDepth is how deep arrays and objects may be nested in what Decode reads. A
+// server takes less in a request, so that what it was sent fits into a task.
+const MaxDepth = 100
 
 // Wire is met by a pointer to every message of this package. It is for
 // functions that are generic over messages, as [Decode] is.

@@ -168,7 +168,7 @@ func TestDecodeError(t *testing.T) {
 		})
 	}
 	for _, bad := range []string{``, `{`, `[]`, `5`, `{}`, `{"code":null}`, `{"code":"x"}`, `{"code":1.5}`, `{"code":1,"code":2}`,
-		`{"code":1,"data":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`} {
+		`{"code":1,"data":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`} {
 		if got, err := a2a.DecodeError([]byte(bad)); err == nil {
 			t.Errorf("%s became %+v", bad, got)
 		}

@@ -28,7 +28,7 @@ func TestNewValue(t *testing.T) {
 	}
 	for name, v := range map[string]any{
 		"channel": make(chan int), "NaN": math.NaN(), "not UTF-8": "\xff",
-		"beyond a double": json.RawMessage(`1e999`), "too deep": json.RawMessage(strings.Repeat("[", 99) + strings.Repeat("]", 99)),
+		"beyond a double": json.RawMessage(`1e999`), "too deep": json.RawMessage(strings.Repeat("[", 101) + strings.Repeat("]", 101)),
 	} {
 		if got, err := a2a.NewValue(v); err == nil {
 			t.Errorf("%s became %s", name, got)

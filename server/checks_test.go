@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -135,51 +134,6 @@ func TestBadInputLeavesNothing(t *testing.T) {
 		t.Errorf("a sound request after all that: %s", rec.Body)
 	}
 }
-
-// F29: a body up to the limit is served, one above it refused without reading
-// it all, whether or not it says how long it is.
-func TestBodySize(t *testing.T) {
-	w := newWorld(t, options{})
-	const limit = 4 << 20
-	body := func(size int) string {
-		frame := rpc("SendMessage", say("m-1", ""))
-		return strings.Replace(frame, `"text":""`, `"text":"`+strings.Repeat("x", size-len(frame))+`"`, 1)
-	}
-	if got := taskOf(t, w.post("/", body(limit)).Body.Bytes()); got.Status.State != a2a.TaskStateFailed && got.Status.State != a2a.TaskStateCompleted {
-		t.Errorf("a body of the allowed size ends as %v", got.Status.State)
-	}
-	for _, size := range []int{limit + 1, 64 << 20} {
-		for _, announced := range []bool{true, false} {
-			text := &counter{left: size}
-			r := request("POST", "/", "")
-			r.Body, r.ContentLength = text, int64(size)
-			if !announced {
-				r.ContentLength = -1
-			}
-			rec := w.do(r)
-			if rec.Code != http.StatusRequestEntityTooLarge || codeOf(t, rec.Body.Bytes()) != a2a.CodeInvalidRequest {
-				t.Errorf("%d bytes, announced %v: %d %s", size, announced, rec.Code, rec.Body)
-			}
-			if most := limit + 1<<20; text.n > most || announced && text.n > 0 {
-				t.Errorf("%d bytes, announced %v: %d were read", size, announced, text.n)
-			}
-		}
-	}
-}
-
-// counter is a body of so many bytes, and counts those that are read.
-type counter struct{ left, n int }
-
-func (c *counter) Read(p []byte) (int, error) {
-	n := min(len(p), c.left)
-	if n == 0 {
-		return 0, io.EOF
-	}
-	c.left, c.n = c.left-n, c.n+n
-	return n, nil
-}
-
-func (c *counter) Close() error { return nil }
 
 // F14: the same message sent many times at once makes one task.
 func TestSameMessageAtOnce(t *testing.T) {

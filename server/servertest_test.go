@@ -55,14 +55,21 @@ func startWorld(t testing.TB, with options) (*world, func()) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	store, err := sqlite.Open(ctx, dir, sqlite.Config{Sync: sqlite.Off})
+	store, err := sqlite.Open(ctx, dir, sqlite.Config{Sync: sqlite.Off, Now: with.engine.Now}) // one clock for both
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{store: store, gate: newGate(), logs: &logs{}}
 	logger := slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cfg := server.Config{
+		PublicURL: "https://agents.example.com", Callers: byHeader{}, Logger: logger,
+		Now: func() time.Time { return epoch },
+	}
+	if with.config != nil {
+		with.config(&cfg)
+	}
 	claimer := work.NewClaimer(store, work.Config{Drain: -1})
-	with.engine.Claimer = claimer
+	with.engine.Claimer, with.engine.Logger = claimer, cfg.Logger
 	w.engine, err = task.NewEngine(ctx, store, behaviours(w.gate), with.engine)
 	if err != nil {
 		t.Fatal(err)
@@ -76,13 +83,6 @@ func startWorld(t testing.TB, with options) (*world, func()) {
 	w.halt = func() {
 		cancel()
 		running.Wait()
-	}
-	cfg := server.Config{
-		PublicURL: "https://agents.example.com", Callers: byHeader{}, Logger: logger,
-		Now: func() time.Time { return epoch },
-	}
-	if with.config != nil {
-		with.config(&cfg)
 	}
 	agents := with.agents
 	if agents == nil {

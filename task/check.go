@@ -75,8 +75,14 @@ func checkValue(text []byte) error {
 		return nil
 	case bytes.ContainsAny(text, "\r\n"):
 		return errors.New("it is not compact JSON; make it with a2a.NewValue or a2a.NewStruct")
-	case !jsontext.Value(text).IsValid() || !a2a.CheckDepth(text, a2a.MaxDepth/2):
+	case !a2a.CheckDepth(text, maxValueDepth):
+		return fmt.Errorf("it is nested deeper than %d", maxValueDepth)
+	case !jsontext.Value(text).IsValid():
 		return errors.New("it is not valid JSON")
 	}
 	return nil
 }
+
+// maxValueDepth leaves room for the task and the envelope around a value within
+// a2a.MaxDepth, and takes whatever a request could bring.
+const maxValueDepth = 64

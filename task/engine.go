@@ -39,7 +39,8 @@ type Config struct {
 	// Zero means 24 hours, a negative value means never.
 	InputWait time.Duration
 
-	// MaxBytes is how large a task may be stored. Zero means 8 MiB.
+	// MaxBytes is how large a task may be stored, with 16 KiB for what an
+	// answer puts around it. Zero means 8 MiB.
 	MaxBytes int
 
 	// Attempts is how often a turn is entered before it is given up, counting
@@ -97,6 +98,7 @@ type Engine struct {
 	agents  Agents
 	cfg     Config
 
+	limit    int // bytes a task may be stored with
 	tokenKey []byte
 	asking   chan struct{} // responders at work
 
@@ -123,6 +125,7 @@ func NewEngine(ctx context.Context, store Store, agents Agents, cfg Config) (*En
 		tokenKey: key,
 		handed:   make(map[work.Fence]handed),
 	}
+	e.limit = max(e.cfg.MaxBytes-envelope, 1)
 	e.asking = make(chan struct{}, e.cfg.Workers)
 	if e.claimer == nil {
 		e.claimer = work.NewClaimer(store, work.Config{Drain: cfg.Drain, Logger: cfg.Logger})
@@ -135,6 +138,10 @@ func NewEngine(ctx context.Context, store Store, agents Agents, cfg Config) (*En
 // Config.Drain, and leaves the rest to the next start. It is not called where
 // Config.Claimer is set.
 func (e *Engine) Run(ctx context.Context) error { return e.claimer.Run(ctx) }
+
+// envelope is what an answer puts around a stored task, at most: ids, member
+// names, and a JSON-RPC id of 1 KiB.
+const envelope = 16 << 10
 
 // Task reads a task. The error is [ErrNotFound] if the owner has no such task.
 func (e *Engine) Task(ctx context.Context, owner Owner, id a2a.TaskID) (Record, error) {

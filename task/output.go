@@ -35,6 +35,7 @@ var (
 // output gathers what an agent puts out during one turn and commits it in
 // groups. It implements agent.Output.
 type output struct {
+	ctx   context.Context // of the run: while it lasts, commits are tried again
 	store Store
 	fence work.Fence
 	now   func() time.Time
@@ -59,8 +60,8 @@ type output struct {
 	artifacts int            // nameless artifacts so far
 }
 
-func newOutput(store Store, fence work.Fence, d *draft, now func() time.Time, maxBytes int, lost func()) *output {
-	o := &output{store: store, fence: fence, now: now, max: maxBytes, lost: lost,
+func newOutput(ctx context.Context, store Store, fence work.Fence, d *draft, now func() time.Time, maxBytes int, lost func()) *output {
+	o := &output{ctx: ctx, store: store, fence: fence, now: now, max: maxBytes, lost: lost,
 		draft: d, committed: d.rec.Last, turn: d.rec.Turn.Number}
 	o.moved = sync.NewCond(&o.mu)
 	return o
@@ -194,7 +195,7 @@ func (o *output) commit(then Then, until time.Time) {
 	o.next = time.Now().Add(time.Duration(batch.Record.Size()) * time.Second / pace)
 	o.pending, o.bytes, o.busy = nil, 0, true
 	o.mu.Unlock()
-	err := appendPatiently(o.store, o.fence, batch)
+	err := o.append(batch)
 	o.mu.Lock()
 	o.busy = false
 	if err != nil {
@@ -247,18 +248,19 @@ func (o *output) finish(then Then, end func(*draft) (events []Event, until time.
 	return o.err
 }
 
-// appendPatiently stores a batch. A store that fails is given a little time:
-// what an agent did is worth more than a second.
-func appendPatiently(store Store, fence work.Fence, batch Batch) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	for pause := 50 * time.Millisecond; ; pause *= 2 {
-		err := store.Append(ctx, fence, batch, work.Effects{})
+// append stores a batch. A store that fails, on a full disk for one, is tried
+// again for as long as the run lasts: what an agent did is worth the wait, and
+// the agent is held up meanwhile.
+func (o *output) append(batch Batch) error {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), storeTimeout)
+		err := o.store.Append(ctx, o.fence, batch, work.Effects{})
+		cancel()
 		if err == nil || errors.Is(err, ErrFenced) || errors.Is(err, ErrEnded) {
 			return err
 		}
 		select {
-		case <-ctx.Done():
+		case <-o.ctx.Done():
 			return err
 		case <-time.After(pause):
 		}

@@ -106,7 +106,7 @@ func TestWhatCouldNotBeSentIsNotStored(t *testing.T) {
 		"broken data":           {{Content: a2a.PartData(`{"a":garbage}`)}},
 		"data over two lines":   {{Content: a2a.PartData("{\n\"a\":1}")}},
 		"data that is empty":    {{Content: a2a.PartData{}}},
-		"data that is deep":     {{Content: a2a.PartData(strings.Repeat("[", 60) + strings.Repeat("]", 60))}},
+		"data that is deep":     {{Content: a2a.PartData(strings.Repeat("[", 65) + strings.Repeat("]", 65))}},
 		"metadata of a part":    {{Content: a2a.PartText("x"), Metadata: a2a.Struct(`{"a":}`)}},
 		"metadata is no object": {{Content: a2a.PartText("x"), Metadata: a2a.Struct(`[1]`)}},
 	}
@@ -256,4 +256,52 @@ func (r repeatable) Repeatable() bool { return true }
 
 func (r repeatable) Run(ctx context.Context, turn agent.Turn, out agent.Output) (agent.Outcome, error) {
 	return r(ctx, turn, out)
+}
+
+// failing is a store that takes no output for a while.
+type failing struct {
+	task.Store
+	until time.Time
+}
+
+func (f failing) Append(ctx context.Context, fence work.Fence, batch task.Batch, effects work.Effects) error {
+	if time.Now().Before(f.until) {
+		return errors.New("disk is full")
+	}
+	return f.Store.Append(ctx, fence, batch, effects)
+}
+
+// TestAStoreThatIsFullForAWhileCostsNothing waits with the agent's output until
+// it can be stored, and enters nothing twice.
+func TestAStoreThatIsFullForAWhileCostsNothing(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		t.Run(fmt.Sprint("stopped meanwhile ", stopped), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var attempts []int
+				again := repeatable(func(ctx context.Context, turn agent.Turn, out agent.Output) (agent.Outcome, error) {
+					attempts = append(attempts, turn.Attempt)
+					return agent.Completed(), out.Artifact(ctx, text("kept"), agent.Chunk{Last: true})
+				})
+				dir := t.TempDir()
+				until := time.Now().Add(5 * time.Minute)
+				r := start(t, agents{"s": again}, setup{dir: dir, work: work.Config{Drain: -1},
+					wrap: func(s task.Store) task.Store { return failing{s, until} }})
+				rec := r.send(t, clientA, userMessage("m-1", "x"))
+				want := []int{1}
+				if stopped {
+					<-time.After(time.Minute)
+					r.stop()
+					r = start(t, agents{"s": again}, setup{dir: dir})
+					want = []int{1, 2}
+				}
+				got, err := r.Wait(t.Context(), rec)
+				if err != nil || got.State != a2a.TaskStateCompleted {
+					t.Errorf("ended %s, %v", got.State, err)
+				}
+				if diff := cmp.Diff(want, attempts); diff != "" {
+					t.Errorf("attempts (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
 }

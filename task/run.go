@@ -29,7 +29,7 @@ func (e *Engine) handle(ctx context.Context, item work.Item) (finished bool) {
 	log := e.cfg.Logger.With("task", item.ID, "attempt", item.Attempt)
 	rec, message, err := e.claimed(ctx, item)
 	if err != nil {
-		if !errors.Is(err, ErrFenced) {
+		if !errors.Is(err, ErrFenced) && ctx.Err() == nil {
 			log.Error("reading a claimed run failed", "error", err)
 		}
 		return errors.Is(err, ErrFenced)
@@ -43,7 +43,7 @@ func (e *Engine) handle(ctx context.Context, item work.Item) (finished bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	lost := func() { cancel(work.ErrLost) }
-	out := newOutput(e.store, item.Fence, d, e.cfg.Now, e.cfg.MaxBytes, lost)
+	out := newOutput(ctx, e.store, item.Fence, d, e.cfg.Now, e.limit, lost)
 
 	end, ended := e.refuseEntry(rec, item)
 	if !ended {
@@ -223,10 +223,10 @@ func checkOutcome(outcome *agent.Outcome) error {
 
 // end applies an outcome to the task. One that does not fit fails the task.
 func (e *Engine) end(d *draft, outcome *agent.Outcome) (Event, error) {
-	err := d.metadata(outcome.Metadata, e.cfg.MaxBytes)
+	err := d.metadata(outcome.Metadata, e.limit)
 	if err == nil {
 		var event Event
-		if event, err = d.status(outcome.State, outcome.Message, e.cfg.Now(), e.cfg.MaxBytes); err == nil {
+		if event, err = d.status(outcome.State, outcome.Message, e.cfg.Now(), e.limit); err == nil {
 			return event, nil
 		}
 	}

@@ -80,7 +80,7 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 		Owner: owner, ID: a2a.TaskID(a2a.NewID()), ContextID: contextID, Skill: req.Skill,
 		Turn: Turn{Metadata: req.Metadata, AcceptedOutputModes: req.AcceptedOutputModes},
 	}, req.Message, e.cfg.Now())
-	if rec.Size() > e.cfg.MaxBytes {
+	if rec.Size() > e.limit {
 		return Reply{}, ErrTooLarge
 	}
 	return e.accept(req.Message, func(adm Admission) (Accepted, error) {
@@ -97,7 +97,7 @@ func (e *Engine) continuation(key MessageKey, req Request, adm Admission) Contin
 			Turn:      Turn{Metadata: req.Metadata, AcceptedOutputModes: req.AcceptedOutputModes},
 			ContextID: req.Message.ContextID,
 			At:        e.cfg.Now(),
-			MaxBytes:  e.cfg.MaxBytes,
+			MaxBytes:  e.limit,
 		},
 		Admission: adm,
 	}

@@ -96,7 +96,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	}
 	wait := cfg.WaitLimit
 	if wait == 0 {
-		wait = cfg.RunTimeout
+		wait = cfg.RunTimeout + time.Minute // its end is to be seen, and it may be queued
 	}
 	a.server, err = server.New(engine, a.agents, server.Config{
 		PublicURL: a.public, MaxBody: cfg.MaxBody, WaitLimit: wait,

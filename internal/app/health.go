@@ -7,21 +7,38 @@ import (
 
 // handler is everything the address serves: the agents, and what a supervisor
 // asks. Health says that the process answers; readiness, that it takes work.
+// Paths are compared as they are: nothing is cleaned or redirected.
 func (a *App) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !a.ready.Load() {
-			say(w, http.StatusServiceUnavailable, "stopping")
-			return
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz":
+			say(w, r, http.StatusOK, "ok")
+		case "/readyz":
+			a.sayReady(w, r)
+		default:
+			a.server.ServeHTTP(w, r)
 		}
-		say(w, http.StatusOK, "ready")
 	})
-	mux.Handle("/", a.server)
-	return mux
 }
 
-func say(w http.ResponseWriter, status int, text string) {
+func (a *App) sayReady(w http.ResponseWriter, r *http.Request) {
+	if !a.ready.Load() {
+		say(w, r, http.StatusServiceUnavailable, "stopping")
+		return
+	}
+	if err := a.store.Writable(r.Context()); err != nil {
+		a.log.Warn("not ready", "error", err)
+		say(w, r, http.StatusServiceUnavailable, "the store takes nothing at the moment; the log says why")
+		return
+	}
+	say(w, r, http.StatusOK, "ready")
+}
+
+func say(w http.ResponseWriter, r *http.Request, status int, text string) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		status, text = http.StatusMethodNotAllowed, "only GET and HEAD are answered here"
+	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

@@ -48,7 +48,7 @@ type streams struct {
 // Main runs one command and returns the exit status of the process. A first
 // Ctrl-C ends the command's context; a second one ends the process.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal does what it does by default
 

@@ -15,7 +15,7 @@ import (
 // returned function ends the watch.
 func watchStop(io streams, a *app.App, drain time.Duration) (end func()) {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

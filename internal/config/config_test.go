@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 		{"public URL with a user", func(c *config.Config) { c.PublicURL = "https://u:p@x.example/" }, "--public-url"},
 		{"plain http to somebody else", func(c *config.Config) { c.PublicURL = "http://agents.example.com/" }, "plain http is for this machine only; use https"},
 		{"plain http to a private address", func(c *config.Config) { c.PublicURL = "http://192.168.1.2:8700/" }, "use https"},
-		{"plain http to this machine", func(c *config.Config) { c.PublicURL = "http://localhost:8700/" }, ""},
+		{"plain http to this machine", func(c *config.Config) { c.PublicURL = "http://LocalHost:8700/" }, ""},
 		{"plain http to its address", func(c *config.Config) { c.PublicURL = "http://127.0.0.1:8700" }, ""},
 		{"plain http to its other address", func(c *config.Config) { c.PublicURL = "http://[::1]:8700" }, ""},
 		{"a name that begins like this machine's", func(c *config.Config) { c.PublicURL = "http://localhost.example.com/" }, "use https"},

@@ -1,8 +1,12 @@
 package jsonrpc
 
-// MaxDepth is how deep the arrays and objects of a body may be nested, the
-// envelope itself counted.
-const MaxDepth = 64
+// How deep arrays and objects may be nested, the envelope itself counted. An
+// answer may be deeper than a request: what a request brought comes back inside
+// a task.
+const (
+	MaxDepth       = 64
+	MaxAnswerDepth = 100
+)
 
 // TooDeep reports whether JSON text nests arrays and objects deeper than limit.
 // It looks at brackets outside strings only, so that hostile text is refused

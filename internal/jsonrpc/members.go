@@ -15,9 +15,9 @@ var errNotObject = errors.New("not an object")
 // members walks the whole of a document that must be one object, and hands
 // every member to visit as a slice of the body. An error other than
 // errNotObject means that the document is not sound JSON.
-func members(body []byte, visit func(name string, value []byte)) error {
-	if TooDeep(body, MaxDepth) {
-		return fmt.Errorf("nested deeper than %d", MaxDepth)
+func members(body []byte, maxDepth int, visit func(name string, value []byte)) error {
+	if TooDeep(body, maxDepth) {
+		return fmt.Errorf("nested deeper than %d", maxDepth)
 	}
 	// The decoder reads from a bytes.Buffer in place.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))

@@ -51,7 +51,7 @@ type Fault struct {
 // there and not an object are invalid params: A2A has named ones only.
 func ParseRequest(body []byte) (Request, *Fault) {
 	var version, id, method, params []byte
-	err := members(body, func(name string, v []byte) {
+	err := members(body, MaxDepth, func(name string, v []byte) {
 		switch name {
 		case "jsonrpc":
 			version = v

@@ -59,7 +59,7 @@ var ErrInvalidResponse = errors.New("invalid JSON-RPC response")
 func ParseResponse(body []byte) (Response, error) {
 	var resp Response
 	var version, failure []byte
-	err := members(body, func(name string, v []byte) {
+	err := members(body, MaxAnswerDepth, func(name string, v []byte) {
 		switch name {
 		case "jsonrpc":
 			version = v

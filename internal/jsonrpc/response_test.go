@@ -33,7 +33,7 @@ func TestParseResponse(t *testing.T) {
 		{"HTML", `<html>`, response{}, true},
 		{"cut off", `{"jsonrpc":"2.0","id":"r-1","result":{`, response{}, true},
 		{"name twice", `{"jsonrpc":"2.0","id":"r-1","result":{"a":1,"a":1}}`, response{}, true},
-		{"too deep", `{"jsonrpc":"2.0","id":"r-1","result":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`, response{}, true},
+		{"too deep", `{"jsonrpc":"2.0","id":"r-1","result":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, response{}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

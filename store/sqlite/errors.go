@@ -18,6 +18,10 @@ var (
 	// on.
 	ErrDisk = errors.New("disk error")
 
+	// ErrDamaged: the database is not what was written. It does not get
+	// better by itself.
+	ErrDamaged = errors.New("the database is damaged")
+
 	// ErrClosed: the store was closed.
 	ErrClosed = errors.New("store is closed")
 )
@@ -62,7 +66,7 @@ func (s *Store) inWords(err error) error {
 	case codes.SQLITE_IOERR:
 		return fmt.Errorf("%w in %s: %w", ErrDisk, s.dir, err)
 	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
-		return fmt.Errorf("%w: the database in %s is damaged, restore a backup: %w", ErrDisk, s.dir, err)
+		return fmt.Errorf("%w in %s, restore a backup: %w", ErrDamaged, s.dir, err)
 	}
 	return err
 }

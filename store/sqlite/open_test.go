@@ -106,8 +106,8 @@ func TestForeignFileIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := sqlite.Open(t.Context(), dir, sqlite.Config{})
-	if !errors.Is(err, sqlite.ErrDisk) || !strings.Contains(err.Error(), dir) {
-		t.Errorf("Open() error = %v, want ErrDisk with the directory", err)
+	if !errors.Is(err, sqlite.ErrDamaged) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("Open() error = %v, want ErrDamaged with the directory", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "legation.db")); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	driver "modernc.org/sqlite"
 
@@ -28,9 +29,10 @@ type Store struct {
 	db       *sql.DB
 	tokenKey []byte
 
-	queue   chan *change  // changes that wait for the writer
-	closing chan struct{} // closed when Close begins
-	stopped chan struct{} // closed when the writer has ended
+	queue   chan *change          // changes that wait for the writer
+	closing chan struct{}         // closed when Close begins
+	stopped chan struct{}         // closed when the writer has ended
+	failed  atomic.Pointer[error] // why the newest transaction was not stored
 	close   func() error
 	readers chan *reader
 

@@ -233,7 +233,11 @@ func (w *writer) gather() {
 
 // finish commits the transaction, or undoes it and returns why.
 func (w *writer) finish() error {
+	wrote := w.tx.open
 	err := w.tx.commit()
+	if wrote || err != nil {
+		w.store.outcome(err)
+	}
 	if err == nil {
 		return nil
 	}
