@@ -17,7 +17,7 @@ func sendMessage(c *call) error {
 		if err := c.takePlace(); err != nil {
 			return err
 		}
-		
+		defer c.server.places.free()
 	}
 	reply, err := c.send(&req)
 	if err != nil {
