@@ -79,7 +79,7 @@ func serveFlags(flags *pflag.FlagSet, cfg *config.Config) {
 	flags.StringSliceVar(&cfg.PassEnv, "pass-env", cfg.PassEnv, "variable of the server's environment that programs see; repeatable")
 	flags.DurationVar(&cfg.RunTimeout, "run-timeout", cfg.RunTimeout, "end a turn that works longer than this")
 	flags.DurationVar(&cfg.InputWait, "input-wait", cfg.InputWait, "end a task that waits longer than this for its caller's answer")
-	flags.DurationVar(&cfg.WaitLimit, "wait-limit", cfg.WaitLimit, "answer a blocking SendMessage with the task as it stands after this (default the run timeout)")
+	flags.DurationVar(&cfg.WaitLimit, "wait-limit", cfg.WaitLimit, "answer a blocking SendMessage with the task as it stands after this (default a minute more than the run timeout)")
 	flags.DurationVar(&cfg.Drain, "drain", cfg.Drain, "let runs go on for this long when the server stops")
 	flags.IntVar(&cfg.Workers, "workers", cfg.Workers, "runs at once")
 	flags.IntVar(&cfg.PerCaller, "runs-per-caller", cfg.PerCaller, "runs at once of one caller")

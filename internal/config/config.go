@@ -58,7 +58,8 @@ type Config struct {
 	InputWait time.Duration `env:"INPUT_WAIT"`
 
 	// WaitLimit bounds how long a blocking SendMessage waits before it returns
-	// the task as it stands. Zero means as long as a run may take.
+	// the task as it stands. Zero means a minute more than a
+	// run may take.
 	WaitLimit time.Duration `env:"WAIT_LIMIT"`
 
 	// Drain is how long runs may go on when the server stops.
