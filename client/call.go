@@ -79,23 +79,29 @@ func (c *Client) post(ctx context.Context, method string, p params, accept strin
 	if err != nil {
 		return nil, &RequestError{Method: method, Why: "the interface's URL can not be used"}
 	}
-	if err := c.cfg.dress(ctx, req, renew); err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", typeJSON)
-	req.Header.Set("Accept", accept)
-	resp, err := c.cfg.Guard.Do(req)
+	given, err := c.cfg.dress(ctx, req, renew)
 	if err != nil {
 		return nil, err
 	}
+	if c.anonymous != nil && !c.cfg.credentialed(given) {
+		return nil, c.anonymous
+	}
+	req.Header.Set("Content-Type", typeJSON)
+	req.Header.Set("Accept", accept)
+	secrets := secretsOf(given)
+	resp, err := c.cfg.Guard.Do(req)
+	if err != nil {
+		return nil, secrets.cover(err)
+	}
 	c.cfg.observe(method, resp)
-	return &exchange{client: c, method: method, id: id, resp: resp, contentType: mediaType(resp)}, nil
+	return &exchange{client: c, method: method, id: id, secrets: secrets, resp: resp, contentType: mediaType(resp)}, nil
 }
 
 // exchange is a request and the answer whose header has come.
 type exchange struct {
 	client      *Client
 	method, id  string
+	secrets     secrets // what the request carried
 	resp        *http.Response
 	contentType string
 	parsed      bool // the envelope is off already
@@ -118,7 +124,7 @@ func (x *exchange) result(limit int64) ([]byte, error) {
 	case x.resp.StatusCode/100 != 2:
 		return nil, x.foreign(body) // its status says enough
 	}
-	return nil, fmt.Errorf("reading the answer: %w", err)
+	return nil, fmt.Errorf("reading the answer: %w", x.secrets.cover(err))
 }
 
 // parse reads an answer or the data of one event. Whoever speaks JSON-RPC is
@@ -155,57 +161,51 @@ func (x *exchange) refusal(object []byte) error {
 	if err != nil {
 		return x.invalid("its error has no code")
 	}
+	x.secrets.clean(said)
 	e := &PeerError{Method: x.method, Status: x.resp.StatusCode, Err: said, RetryAfter: x.retryAfter()}
 	if e.RetryAfter == 0 {
 		e.RetryAfter = min(max(said.RetryAfter, 0), maxRetryAfter)
 	}
 	if said.Kind() == a2a.CodeMethodNotFound {
 		e.Hint = "the agent's card says " + a2a.ProtocolVersion + " but it does not know " + x.method + ", so it probably speaks an older version"
-	} else {
-		e.Hint = x.client.hint(x.resp.StatusCode, said.Message)
 	}
 	return e
 }
 
 // foreign is an answer of somebody who does not speak the protocol.
 func (x *exchange) foreign(body []byte) error {
-	e := newHTTPError(x.method, x.resp, body, x.client.cfg.Now())
-	if e.Hint = x.client.hint(e.Status, e.Said); e.Hint == "" && e.Status == http.StatusNotFound {
+	e := newHTTPError(x.method, x.resp, body, x.client.cfg.Now(), x.secrets)
+	if e.Status == http.StatusNotFound {
 		e.Hint = "there is no agent at the URL its card names"
 	}
 	return e
 }
 
 func (x *exchange) invalid(why string) error {
-	return &InvalidResponseError{Method: x.method, Why: why, Status: x.resp.StatusCode, ContentType: x.contentType}
+	return invalid(x.method, why, x.resp, x.secrets)
+}
+
+func invalid(method, why string, resp *http.Response, secrets secrets) *InvalidResponseError {
+	return &InvalidResponseError{
+		Method: method, Why: secrets.hide(why), Status: resp.StatusCode, ContentType: secrets.hide(mediaType(resp)),
+	}
 }
 
 func (x *exchange) retryAfter() time.Duration {
 	return retryAfter(x.resp.Header, x.client.cfg.Now())
 }
 
-// hint explains a refusal that missing credentials explain. A 403 that comes
-// with a reason needs none of ours.
-func (c *Client) hint(status int, said string) string {
-	if status != http.StatusUnauthorized && (status != http.StatusForbidden || said != "") {
-		return ""
-	}
-	if names := c.card.wanted(); names != "" && !c.cfg.credentialed() {
-		return "the agent's card asks for credentials (" + names + ") and none were given"
-	}
-	return ""
-}
-
-func newHTTPError(method string, resp *http.Response, body []byte, now time.Time) *HTTPError {
+func newHTTPError(method string, resp *http.Response, body []byte, now time.Time, secrets secrets) *HTTPError {
+	kind := mediaType(resp)
 	e := &HTTPError{
-		Method: method, Status: resp.StatusCode, ContentType: mediaType(resp),
-		RetryAfter: retryAfter(resp.Header, now), Server: short(resp.Header.Get("Server")),
+		Method: method, Status: resp.StatusCode, ContentType: secrets.hide(kind),
+		RetryAfter: retryAfter(resp.Header, now), Server: short(secrets.hide(resp.Header.Get("Server"))),
+		Said: oneLine(secrets.hide(said(resp.StatusCode, kind, body))),
 	}
-	e.Said = said(e.Status, e.ContentType, body)
-	e.IsHTML = e.ContentType == "text/html" || e.ContentType == "application/xhtml+xml"
+	e.IsHTML = kind == "text/html" || kind == "application/xhtml+xml"
 	if e.Status == http.StatusUnauthorized {
 		scheme, _, _ := strings.Cut(resp.Header.Get("WWW-Authenticate"), " ")
-		e.Challenge = short(scheme)
+		e.Challenge = short(secrets.hide(scheme))
 	}
 	return e
 }

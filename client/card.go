@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +82,7 @@ func ReadCard(ctx context.Context, rawURL string, cfg Config) (*Card, error) {
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("no whole answer within %v: %w", cfg.CardTimeout, err)
 	}
-	failed := &CardError{URL: shown(target), Err: err}
+	failed := &CardError{URL: shown(target), Err: err, secrets: secretsOf(cfg.Headers)}
 	if failed.Missing() {
 		failed.Root = rootCard(limited, cfg, route, target)
 	}
@@ -169,7 +167,7 @@ func (c *Card) Revalidate(ctx context.Context) (card *Card, changed bool, err er
 
 // check refuses a card whose faults could change whom we trust or what we are
 // asked to support.
-func (c *Card) check() error {
+func (c *Card) check(secrets secrets) error {
 	v, bad := fault(c.Violations)
 	if !bad {
 		v, bad = c.Violations.Find(a2a.TooMany)
@@ -177,31 +175,16 @@ func (c *Card) check() error {
 	if !bad {
 		return nil
 	}
-	return &InvalidResponseError{Method: cardMethod, Why: describe(v), Status: http.StatusOK, ContentType: typeJSON}
-}
-
-// wanted names the schemes the card asks for, or is empty where it has none or
-// allows anonymous calls as well.
-func (c *Card) wanted() string {
-	names := map[string]bool{}
-	for _, requirement := range c.AgentCard.SecurityRequirements {
-		if len(requirement.Schemes) == 0 {
-			return ""
-		}
-		for name := range requirement.Schemes {
-			names[quote(name)] = true
-		}
-	}
-	return bounded(strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+	return &InvalidResponseError{Method: cardMethod, Why: secrets.hide(describe(v)), Status: http.StatusOK, ContentType: typeJSON}
 }
 
 // fetchCard reads one URL; with a known card only if that has changed.
 func fetchCard(ctx context.Context, cfg Config, target string, known *Card) (*Card, error) {
 	ctx = guard.WithMaxAnswer(ctx, cfg.MaxCardBytes)
-	resp, err := getCard(ctx, cfg, target, known, false)
+	resp, secrets, err := getCard(ctx, cfg, target, known, false)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized && cfg.Credentials != nil {
 		resp.Body.Close()
-		resp, err = getCard(ctx, cfg, target, known, true)
+		resp, secrets, err = getCard(ctx, cfg, target, known, true)
 	}
 	if err != nil {
 		return nil, err
@@ -217,28 +200,29 @@ func fetchCard(ctx context.Context, cfg Config, target string, known *Card) (*Ca
 		return &same, nil
 	}
 	if kind := mediaType(resp); resp.StatusCode != http.StatusOK || !isJSON(kind) && kind != "text/plain" {
-		return nil, newHTTPError(cardMethod, resp, excerpt(resp), cfg.Now())
+		return nil, newHTTPError(cardMethod, resp, excerpt(resp), cfg.Now(), secrets)
 	}
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, fmt.Errorf("reading the card: %w", err)
+		return nil, fmt.Errorf("reading the card: %w", secrets.cover(err))
 	}
 	card, err := parseCard(raw, nil)
 	if err != nil {
-		return nil, &InvalidResponseError{Method: cardMethod, Why: err.Error(), Status: resp.StatusCode, ContentType: mediaType(resp)}
+		return nil, invalid(cardMethod, err.Error(), resp, secrets)
 	}
 	card.URL, card.cfg = target, cfg
 	card.stamp(resp.Header, cfg.Now())
 	return card, nil
 }
 
-func getCard(ctx context.Context, cfg Config, target string, known *Card, renew bool) (*http.Response, error) {
+func getCard(ctx context.Context, cfg Config, target string, known *Card, renew bool) (*http.Response, secrets, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
-		return nil, errors.New("the URL can not be used")
+		return nil, secrets{}, errors.New("the URL can not be used")
 	}
-	if err := cfg.dress(ctx, req, renew); err != nil {
-		return nil, err
+	given, err := cfg.dress(ctx, req, renew)
+	if err != nil {
+		return nil, secrets{}, err
 	}
 	req.Header.Set("Accept", typeJSON)
 	if known != nil {
@@ -249,12 +233,13 @@ func getCard(ctx context.Context, cfg Config, target string, known *Card, renew 
 			req.Header.Set("If-Modified-Since", known.LastModified)
 		}
 	}
+	hidden := secretsOf(given)
 	resp, err := cfg.Guard.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, hidden, hidden.cover(err)
 	}
 	cfg.observe(cardMethod, resp)
-	return resp, nil
+	return resp, hidden, nil
 }
 
 // cardURL is where the card of the agent at a URL is

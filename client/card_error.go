@@ -20,6 +20,8 @@ type CardError struct {
 	// nothing is there. It is another agent's, and was read to be named. Nil
 	// means there is none, or nobody looked.
 	Root *Card
+
+	secrets secrets // which the other agent may be told by the first
 }
 
 func (e *CardError) Error() string {
@@ -34,7 +36,7 @@ func (e *CardError) Error() string {
 		text += ": " + strings.TrimPrefix(e.Err.Error(), cardMethod+": ")
 	}
 	if e.Root != nil {
-		text += "; the host's root has another agent, " + quote(e.Root.AgentCard.Name) + ", at " + bounded(e.Root.base())
+		text += "; the host's root has another agent, " + quote(e.secrets.hide(e.Root.AgentCard.Name)) + ", at " + bounded(e.Root.base())
 	}
 	return text
 }

@@ -20,6 +20,8 @@ type Client struct {
 	card  *Card
 	iface a2a.AgentInterface
 	next  atomic.Uint64 // request ids
+
+	anonymous error // of calls without credentials; nil if the card allows them
 }
 
 // Dial reads the card of the agent at a URL and returns a client for it. It
@@ -43,16 +45,20 @@ func Dial(ctx context.Context, url string, cfg Config) (*Client, error) {
 // configuration, and with an *[InvalidResponseError] if the card breaks the
 // protocol in a way that could change whom we trust: a security requirement
 // that can not be read is not the absence of one.
+//
+// Where the card asks for credentials and none go along, every operation fails
+// with a *[NoCredentialsError].
 func New(card *Card, cfg Config) (*Client, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
+	secrets := secretsOf(cfg.Headers)
 	iface, err := card.Interface()
 	if err != nil {
-		return nil, err
+		return nil, secrets.cover(err)
 	}
-	if err := card.check(); err != nil {
+	if err := card.check(secrets); err != nil {
 		return nil, err
 	}
 	var missing []string
@@ -62,9 +68,9 @@ func New(card *Card, cfg Config) (*Client, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, &ExtensionError{URIs: missing}
+		return nil, secrets.cover(&ExtensionError{URIs: missing})
 	}
-	return &Client{cfg: cfg, card: card, iface: iface}, nil
+	return &Client{cfg: cfg, card: card, iface: iface, anonymous: card.anonymous()}, nil
 }
 
 // Card returns the card the client was made from.

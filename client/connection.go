@@ -79,7 +79,7 @@ func (n *connection) next() (*a2a.StreamResponse, error) {
 			} else if errors.Is(err, sse.ErrEventTooLarge) || errors.Is(err, sse.ErrStreamTooLarge) {
 				err = fmt.Errorf("%w: %w", ErrTooLarge, err)
 			}
-			return nil, labeled(n.x.method, err)
+			return nil, labeled(n.x.method, n.x.secrets.cover(err))
 		}
 		event, err := n.read(data)
 		if err != nil {

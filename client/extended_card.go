@@ -22,7 +22,7 @@ func (c *Client) GetExtendedAgentCard(ctx context.Context) (*Card, error) {
 	if err != nil {
 		return nil, x.invalid(err.Error())
 	}
-	if err := card.check(); err != nil {
+	if err := card.check(x.secrets); err != nil {
 		return nil, err
 	}
 	card.URL, card.FetchedAt = c.iface.URL, c.cfg.Now()

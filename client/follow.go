@@ -46,8 +46,9 @@ var ErrStillRunning = errors.New("client: the task has not ended within the time
 // caller, and returns it as it is then. The first terminal state is the one
 // returned. A state of a later version keeps the polling going.
 //
-// A failure that may pass is passed over, five times in a row. A peer that no
-// longer knows the task gives a *[LostTaskError].
+// A failure that may pass is passed over, up to the fifth in a row; of answers
+// that break the protocol, another task's for example, up to the third. A peer
+// that no longer knows the task gives a *[LostTaskError].
 func (c *Client) Follow(ctx context.Context, id a2a.TaskID, opts FollowOptions) (*a2a.Task, error) {
 	if opts.Known != nil && opts.settled(opts.Known.Status.State) {
 		return opts.Known, nil
@@ -79,12 +80,14 @@ type poller struct {
 	deadline time.Time
 	asked    int
 	failures int // in a row
+	invalid  int // answers that broke the protocol, in a row
 	outage   *outage
 	seen     [sha256.Size]byte
 }
 
 const (
 	maxPollFailures = 5
+	maxPollInvalid  = 3
 	maxPollWait     = 5 * time.Minute // for what a peer asks for in Retry-After
 )
 
@@ -115,7 +118,7 @@ func (p *poller) next(ctx context.Context) (*a2a.Task, error) {
 		task, err := p.client.GetTask(ctx, &a2a.GetTaskRequest{ID: p.id, HistoryLength: p.opts.HistoryLength})
 		switch {
 		case err == nil:
-			p.failures, wanted = 0, 0
+			p.failures, p.invalid, wanted = 0, 0, 0
 			p.outage.end()
 			if p.changed(task) {
 				return task, nil
@@ -126,7 +129,11 @@ func (p *poller) next(ctx context.Context) (*a2a.Task, error) {
 		case ctx.Err() != nil || !transient(err) || tooLarge(err):
 			return nil, err
 		}
-		if p.failures++; p.failures >= maxPollFailures {
+		p.failures++
+		if p.invalid++; !isType[*InvalidResponseError](err) {
+			p.invalid = 0
+		}
+		if p.failures >= maxPollFailures || p.invalid >= maxPollInvalid {
 			return nil, err
 		}
 		p.outage.begin(p.id, err)

@@ -23,6 +23,7 @@ func TestFollow(t *testing.T) {
 	zero := int32(0)
 	busy := testkit.HTTP(429, "application/json", testkit.Failure(-32603, "busy"), "Retry-After: 40")
 	broken := testkit.JSON("{}")
+	other := testkit.Result(`{"id":"t-2","status":{"state":"TASK_STATE_COMPLETED"}}`)
 	for _, tt := range []struct {
 		name    string
 		opts    client.FollowOptions
@@ -58,6 +59,10 @@ func TestFollow(t *testing.T) {
 			[]time.Duration{2, 4, 8, 15, 40, 15, 15}, []a2a.TaskState{"TASK_STATE_WORKING", "TASK_STATE_COMPLETED"}, a2a.TaskStateCompleted, nil},
 		{"failures that stay", client.FollowOptions{}, []testkit.Answer{testkit.Bytes(), testkit.Page(502), broken, testkit.Bytes(), testkit.Page(504)},
 			[]time.Duration{2, 4, 8, 15, 15}, nil, "", isA[*client.HTTPError]},
+		{"another task", client.FollowOptions{}, []testkit.Answer{status("TASK_STATE_WORKING"), other, other, other},
+			[]time.Duration{2, 4, 8, 15}, []a2a.TaskState{"TASK_STATE_WORKING"}, "", isA[*client.InvalidResponseError]},
+		{"another task, not in a row", client.FollowOptions{}, []testkit.Answer{other, other, status("TASK_STATE_WORKING"), other, other, testkit.Bytes(), other, status("TASK_STATE_COMPLETED")},
+			[]time.Duration{2, 4, 8, 15, 15, 15, 15, 15}, []a2a.TaskState{"TASK_STATE_WORKING", "TASK_STATE_COMPLETED"}, a2a.TaskStateCompleted, nil},
 		{"lost", client.FollowOptions{}, []testkit.Answer{status("TASK_STATE_WORKING"), testkit.Fail(-32001, "who?")},
 			[]time.Duration{2, 4}, []a2a.TaskState{"TASK_STATE_WORKING"}, "", isA[*client.LostTaskError]},
 		{"forbidden", client.FollowOptions{}, []testkit.Answer{testkit.Page(401)},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/legation/legation/a2a"
@@ -52,21 +53,29 @@ func isToken(name string) bool {
 	})
 }
 
-// dress puts the headers of every request on one.
-func (c *Config) dress(ctx context.Context, req *http.Request, renew bool) error {
+// settable reports whether a header may be given in [Config.Headers].
+func settable(name string) bool {
+	return checkHeaders(http.Header{name: nil}) == nil
+}
+
+// dress puts the headers of every request on one, and returns those that were
+// given.
+func (c *Config) dress(ctx context.Context, req *http.Request, renew bool) (given http.Header, err error) {
+	given = http.Header{}
 	put := func(headers http.Header) {
 		for name, values := range headers {
 			req.Header[http.CanonicalHeaderKey(name)] = values
+			given[http.CanonicalHeaderKey(name)] = values
 		}
 	}
 	put(c.Headers)
 	if c.Credentials != nil {
 		headers, err := c.Credentials(ctx, renew)
-		if err != nil {
-			return &CredentialsError{Err: err}
+		if err == nil {
+			err = checkHeaders(headers)
 		}
-		if err := checkHeaders(headers); err != nil {
-			return &CredentialsError{Err: err}
+		if err != nil {
+			return nil, &CredentialsError{Err: err}
 		}
 		put(headers)
 	}
@@ -74,11 +83,19 @@ func (c *Config) dress(ctx context.Context, req *http.Request, renew bool) error
 	if len(c.Extensions) > 0 {
 		req.Header.Set(a2a.HeaderExtensions, strings.Join(c.Extensions, ", "))
 	}
-	return nil
+	return given, nil
 }
 
-// credentialed reports whether anything that could be a credential is sent.
-func (c *Config) credentialed() bool { return len(c.Headers) > 0 || c.Credentials != nil }
+// credentialed reports whether anything goes along that could be a credential.
+// Which of the headers are is for whoever gave them to know.
+func (c *Config) credentialed(given http.Header) bool {
+	for _, values := range given {
+		if slices.ContainsFunc(values, func(value string) bool { return value != "" }) {
+			return true
+		}
+	}
+	return c.Guard.PresentsCertificate()
+}
 
 func (c *Config) observe(method string, resp *http.Response) {
 	if c.Observe == nil {

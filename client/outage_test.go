@@ -87,6 +87,7 @@ func TestInterruptionsOfAStream(t *testing.T) {
 }
 
 func TestInterruptionsOfFollow(t *testing.T) {
+	other := testkit.Result(`{"id":"t-2","status":{"state":"TASK_STATE_WORKING"}}`)
 	for _, tt := range []struct {
 		name    string
 		answers []testkit.Answer
@@ -97,6 +98,7 @@ func TestInterruptionsOfFollow(t *testing.T) {
 		{"two failures", []testkit.Answer{status("TASK_STATE_WORKING"), testkit.Bytes(), testkit.Page(502), status("TASK_STATE_WORKING"), status("TASK_STATE_COMPLETED")},
 			[]string{"t-1 lost after 6s", "t-1 back after 29s"}, false},
 		{"given up", []testkit.Answer{testkit.Bytes(), testkit.Bytes(), testkit.Bytes(), testkit.Bytes(), testkit.Bytes()}, []string{"t-1 lost after 2s"}, true},
+		{"another task", []testkit.Answer{other, other, other}, []string{"t-1 lost after 2s"}, true},
 		{"refused", []testkit.Answer{testkit.Page(403)}, nil, true},
 		{"lost", []testkit.Answer{testkit.Fail(-32001, "who?")}, nil, true},
 	} {

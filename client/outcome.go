@@ -57,7 +57,8 @@ func Classify(err error, dedupes bool) Outcome {
 	if guard.NothingSent(err) || isType[*CredentialsError](err) {
 		return Retryable
 	}
-	if errors.Is(err, ErrUnsupported) || isType[*RequestError](err) || isType[*ExtensionError](err) || isType[*InterfaceError](err) {
+	if errors.Is(err, ErrUnsupported) || isType[*RequestError](err) || isType[*ExtensionError](err) ||
+		isType[*InterfaceError](err) || isType[*NoCredentialsError](err) {
 		return Refused
 	}
 	status := statusOf(err)

@@ -75,8 +75,8 @@ func (s *Stream) resubscribe(cause error) (*a2a.StreamResponse, error) {
 			return nil, s.ended(err)
 		case errors.Is(err, a2a.ErrTaskNotFound):
 			return nil, &LostTaskError{TaskID: s.id, Err: err}
-		case !transient(err):
-			return nil, nil // ended meanwhile, or no subscriptions here: GetTask knows
+		case !transient(err) || isType[*InvalidResponseError](err):
+			return nil, nil // ended meanwhile, or no sound subscriptions here: GetTask knows
 		}
 		cause = err
 		s.outage.begin(s.id, err)

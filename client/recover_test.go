@@ -21,6 +21,7 @@ func TestStreamsThatBreak(t *testing.T) {
 		sendOp, subscribeOp, get = a2a.MethodSendStreamingMessage, a2a.MethodSubscribeToTask, a2a.MethodGetTask
 	)
 	input := `{"task":{"id":"t-1","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}`
+	other := testkit.Result(`{"id":"t-2","status":{"state":"TASK_STATE_COMPLETED"}}`)
 	auth := `{"statusUpdate":{"taskId":"t-1","contextId":"c-1","status":{"state":"TASK_STATE_AUTH_REQUIRED"}}}`
 	for _, tt := range []struct {
 		name    string
@@ -49,6 +50,10 @@ func TestStreamsThatBreak(t *testing.T) {
 			[]string{"task submitted"}, []string{sendOp, subscribeOp, get}, isA[*client.HTTPError]},
 		{"subscription without snapshot", []testkit.Answer{testkit.BrokenEvents(submitted), testkit.Events(inWork, done), testkit.Result(completed)},
 			[]string{"task submitted", "task completed"}, []string{sendOp, subscribeOp, get}, nil},
+		{"subscription to a task without id", []testkit.Answer{testkit.BrokenEvents(submitted), testkit.Events(strings.ReplaceAll(snapshot, "t-1", "")), testkit.Result(completed)},
+			[]string{"task submitted", "task completed"}, []string{sendOp, subscribeOp, get}, nil},
+		{"another task's, polled", []testkit.Answer{testkit.BrokenEvents(submitted), testkit.Fail(-32004, "x"), other, other, other},
+			[]string{"task submitted"}, []string{sendOp, subscribeOp, get, get, get}, isA[*client.InvalidResponseError]},
 		{"waits for input", []testkit.Answer{testkit.BrokenEvents(submitted, asks)},
 			[]string{"task submitted", "status input_required"}, []string{sendOp}, nil},
 		{"waits for input by now", []testkit.Answer{testkit.BrokenEvents(submitted), testkit.OpenEvents(input)},

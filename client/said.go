@@ -35,7 +35,7 @@ func said(status int, kind string, body []byte) string {
 	case status < 400:
 		return ""
 	case kind == "text/plain":
-		return oneLine(string(body[:min(len(body), maxExcerpt)]))
+		return string(body[:min(len(body), maxExcerpt)])
 	case isJSON(kind):
 		envelope, err := jsonrpc.ParseResponse(body)
 		if err != nil || envelope.Error == nil {
@@ -45,7 +45,7 @@ func said(status int, kind string, body []byte) string {
 		if err != nil {
 			return ""
 		}
-		return oneLine(refusal.Message)
+		return refusal.Message
 	}
 	return ""
 }

@@ -84,6 +84,12 @@ func orDefault[T int | int64 | time.Duration](v, fallback T) T {
 // Close closes the connections nobody is using. The client remains usable.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
+// PresentsCertificate reports whether the client has a certificate of its own
+// for a server that asks for one.
+func (c *Client) PresentsCertificate() bool {
+	return len(c.policy.TLSConfig.Certificates) > 0 || c.policy.TLSConfig.GetClientCertificate != nil
+}
+
 // HTTP gives the client to code that wants an [http.Client]. Its errors are
 // *url.Error around those of [Client.Do], so their text repeats the URL.
 func (c *Client) HTTP() *http.Client {

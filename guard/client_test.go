@@ -3,6 +3,7 @@ package guard_test
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -308,5 +309,25 @@ func TestConnectionsAreBounded(t *testing.T) {
 	all.Wait()
 	if most.Load() > 2 {
 		t.Errorf("%d requests at a time, want at most 2", most.Load())
+	}
+}
+
+func TestPresentsCertificate(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cfg  *tls.Config
+		want bool
+	}{
+		"nothing":     {nil, false},
+		"roots":       {&tls.Config{RootCAs: x509.NewCertPool()}, false},
+		"certificate": {&tls.Config{Certificates: []tls.Certificate{{}}}, true},
+		"on demand":   {&tls.Config{GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return nil, nil }}, true},
+	} {
+		c, err := guard.New(guard.Policy{TLSConfig: tt.cfg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.PresentsCertificate(); got != tt.want {
+			t.Errorf("%s: PresentsCertificate() = %v, want %v", name, got, tt.want)
+		}
 	}
 }

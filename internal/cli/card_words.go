@@ -3,9 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/legation/legation/a2a"
@@ -63,7 +61,7 @@ func cardInWords(card *client.Card, typed string) string {
 	w.field("Capabilities", capabilities(form.Capabilities))
 	w.field("Input", joined(form.DefaultInputModes))
 	w.field("Output", joined(form.DefaultOutputModes))
-	w.field("Security", security(form))
+	w.field("Security", security(card))
 	w.field("Signatures", signatures(form))
 	interfacesInWords(w, form.SupportedInterfaces, typed)
 	list(w, "Skills", form.Skills, func(skill a2a.AgentSkill) { skillInWords(w, skill) })
@@ -152,16 +150,13 @@ func capabilities(c a2a.AgentCapabilities) string {
 
 // security says what a client has to show. Schemes in one requirement are
 // needed together, requirements are alternatives.
-func security(form a2a.AgentCard) string {
+func security(card *client.Card) string {
 	var alternatives []string
-	for _, requirement := range form.SecurityRequirements[:min(len(form.SecurityRequirements), maxEntries)] {
+	asked := card.Security()
+	for _, alternative := range asked[:min(len(asked), maxEntries)] {
 		var together []string
-		for _, name := range slices.Sorted(maps.Keys(requirement.Schemes)) {
-			text := line(name, 60)
-			if scheme, ok := form.SecuritySchemes[name]; ok {
-				text += " (" + schemeInWords(scheme) + ")"
-			}
-			together = append(together, text)
+		for _, scheme := range alternative {
+			together = append(together, line(scheme.Name, 60)+" ("+line(scheme.String(), maxName)+")")
 		}
 		if len(together) == 0 {
 			together = []string{"nothing"}
@@ -172,22 +167,6 @@ func security(form a2a.AgentCard) string {
 		return "asks for no credentials"
 	}
 	return "asks for " + line(strings.Join(alternatives, ", or "), maxProse)
-}
-
-func schemeInWords(scheme a2a.SecurityScheme) string {
-	switch s := scheme.Scheme.(type) {
-	case *a2a.APIKeySecurityScheme:
-		return "a key in the " + line(s.Location+" "+s.Name, 80)
-	case *a2a.HTTPAuthSecurityScheme:
-		return "HTTP " + line(s.Scheme, 40) + " authentication"
-	case *a2a.OAuth2SecurityScheme:
-		return "OAuth 2.0"
-	case *a2a.OpenIdConnectSecurityScheme:
-		return "OpenID Connect at " + line(s.OpenIDConnectURL, maxName)
-	case *a2a.MutualTlsSecurityScheme:
-		return "a client certificate"
-	}
-	return "of a kind not known here"
 }
 
 func signatures(form a2a.AgentCard) string {

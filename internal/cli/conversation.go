@@ -22,16 +22,20 @@ type conversation struct {
 
 	assembly client.Assembly
 	results  results
-	told     string    // the last status that was told
-	lostAt   time.Time // when the connection was lost, zero while there is one
+	told     string // the last status that was told
+	lost     interruption
 }
 
 func newConversation(io streams, r *remote, json bool, out string) *conversation {
 	terminal := isTerminal(io.out)
-	return &conversation{io: io, remote: r, json: json, out: out, results: results{
+	v := &conversation{io: io, remote: r, json: json, out: out, results: results{
 		out: io.out, notes: io.err, terminal: terminal, shared: terminal || sameFile(io.out, io.err), inline: out == "",
 	}}
+	v.lost = interruption{tell: v.progress, leaving: "Ctrl-C leaves the task running"}
+	return v
 }
+
+func (v *conversation) listen(cfg *client.Config) { v.lost.listen(cfg) }
 
 // taskID is empty as long as no task is known.
 func (v *conversation) taskID() a2a.TaskID {
@@ -88,7 +92,7 @@ func (v *conversation) tellStatus() {
 	}
 	text := stateWord(task.Status.State)
 	if said := task.Status.Message; said != nil && !v.saidAtEnd(task) {
-		text += ": " + line(said.Text(), maxProgress)
+		text += ": " + line(v.remote.withhold(said.Text()), maxProgress)
 	}
 	if text == v.told {
 		return
@@ -103,31 +107,6 @@ func (v *conversation) tellStatus() {
 func (v *conversation) progress(text string) {
 	v.results.endLine()
 	fmt.Fprintf(v.io.err, "%s  %s\n", clock(), text)
-}
-
-// listen has the person told when the agent can not be followed for a while.
-func (v *conversation) listen(cfg *client.Config) {
-	cfg.Interrupted = func(_ a2a.TaskID, err error) {
-		v.lostAt = time.Now()
-		what := "connection lost"
-		if answered(err) {
-			what = "the agent is not available"
-		}
-		v.progress(what + "; trying again (Ctrl-C leaves the task running)")
-	}
-	cfg.Resumed = func(a2a.TaskID) {
-		v.lostAt = time.Time{}
-		v.progress("connected again")
-	}
-}
-
-// answered reports whether somebody answered, though not as was hoped for.
-func answered(err error) bool {
-	if _, ok := errors.AsType[*client.HTTPError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*client.PeerError](err)
-	return ok
 }
 
 // saidAtEnd reports whether the message of a status is shown whole by finish.
@@ -156,9 +135,9 @@ func spoken(d time.Duration) string {
 
 // finish shows what is left to show, says what to do next, and returns how the
 // command ends.
-func (v *conversation) finish() error {
+func (v *conversation) finish(ctx context.Context) error {
 	task, message := v.assembly.Task(), v.assembly.Message()
-	if err := v.finishResults(task, message); err != nil {
+	if err := v.finishResults(ctx, task, message); err != nil {
 		return err
 	}
 	if task == nil {
@@ -169,7 +148,7 @@ func (v *conversation) finish() error {
 	}
 	said := ""
 	if task.Status.Message != nil {
-		said = clip(task.Status.Message.Text(), maxSaid)
+		said = clip(v.remote.withhold(task.Status.Message.Text()), maxSaid)
 	}
 	switch state := task.Status.State; state {
 	case a2a.TaskStateCompleted:
@@ -181,11 +160,11 @@ func (v *conversation) finish() error {
 		return exitStatus(exitNotDone)
 	case a2a.TaskStateInputRequired:
 		v.say("The agent asks", said)
-		fmt.Fprintf(v.io.err, "Answer with:\n  %s 'answer'\n", v.remote.command("send", "--task", string(task.ID)))
+		fmt.Fprintf(v.io.err, "Answer with:\n  %s 'answer'\n", v.remote.command("send", []string{"--task", string(task.ID)}))
 		return exitStatus(exitNeedsAnswer)
 	case a2a.TaskStateAuthRequired:
 		v.say("The task waits for an authorization", said)
-		fmt.Fprintf(v.io.err, "Once it is given, see how it goes on with:\n  %s\n", v.remote.command("task watch", string(task.ID)))
+		fmt.Fprintf(v.io.err, "Once it is given, see how it goes on with:\n  %s\n", v.remote.command("task watch", nil, string(task.ID)))
 		return exitStatus(exitNeedsAnswer)
 	}
 	return v.left(errors.New("the agent said no more, and the task has not ended"))
@@ -204,15 +183,15 @@ func (v *conversation) say(heading, said string) {
 }
 
 // finishResults completes standard output and deals with files.
-func (v *conversation) finishResults(task *a2a.Task, message *a2a.Message) error {
+func (v *conversation) finishResults(ctx context.Context, task *a2a.Task, message *a2a.Message) error {
 	var files []file
-	var document []byte
+	var document interface{ AppendJSON([]byte) []byte }
 	switch {
 	case task != nil:
 		for _, artifact := range task.Artifacts {
 			files = append(files, filesOf(artifact.Parts)...)
 		}
-		document = task.AppendJSON(nil)
+		document = task
 		// Some agents answer in the message of the last status alone.
 		if said := task.Status.Message; said != nil && task.Status.State == a2a.TaskStateCompleted && len(task.Artifacts) == 0 {
 			files = filesOf(said.Parts)
@@ -223,35 +202,44 @@ func (v *conversation) finishResults(task *a2a.Task, message *a2a.Message) error
 			}
 		}
 	case message != nil:
-		files, document = filesOf(message.Parts), message.AppendJSON(nil)
+		files, document = filesOf(message.Parts), message
 	default:
 		return nil
 	}
 	v.results.endLine()
 	if v.json {
-		if err := printJSON(v.io, document); err != nil {
+		if err := printJSON(v.io, document.AppendJSON(nil)); err != nil {
 			return err
 		}
 	}
-	return v.deliver(files, task)
+	return v.deliver(ctx, files, task)
 }
 
 // deliver writes the files of a result, or says that there are some.
-func (v *conversation) deliver(files []file, task *a2a.Task) error {
+func (v *conversation) deliver(ctx context.Context, files []file, task *a2a.Task) error {
+	named := func(f file) error {
+		_, err := fmt.Fprintln(v.io.err, "File", v.remote.withhold(f.describe()))
+		return errors.Join(err, ctx.Err())
+	}
 	if v.out != "" {
 		for _, f := range files {
-			if f.url != "" {
-				fmt.Fprintln(v.io.err, "File", f.describe())
+			if f.url == "" {
+				continue
+			}
+			if err := named(f); err != nil {
+				return err
 			}
 		}
-		return writeFiles(v.out, files, func(path string, f file) {
+		return writeFiles(ctx, v.out, files, func(path string, f file) {
 			fmt.Fprintf(v.io.err, "Wrote %s (%s)\n", plain(path), size(int64(len(f.content))))
 		})
 	}
 	hidden := 0
 	for _, f := range files {
 		if !readable(a2a.Part{MediaType: f.kind}, f.content) || f.url != "" {
-			fmt.Fprintln(v.io.err, "File", f.describe())
+			if err := named(f); err != nil {
+				return err
+			}
 			if f.url == "" {
 				hidden++
 			}
@@ -260,7 +248,7 @@ func (v *conversation) deliver(files []file, task *a2a.Task) error {
 	switch {
 	case hidden == 0:
 	case task != nil:
-		fmt.Fprintf(v.io.err, "To keep files, give --out DIR; for those of this task:\n  %s\n", v.remote.command("task get", string(task.ID), "--out", "."))
+		fmt.Fprintf(v.io.err, "To keep files, give --out DIR; for those of this task:\n  %s\n", v.remote.command("task get", []string{"--out", "."}, string(task.ID)))
 	default:
 		fmt.Fprintln(v.io.err, "To keep files, give --out DIR.")
 	}
@@ -270,15 +258,13 @@ func (v *conversation) deliver(files []file, task *a2a.Task) error {
 // left is how a command ends that stops watching before the task has ended.
 func (v *conversation) left(err error) error {
 	v.results.endLine()
-	if !v.lostAt.IsZero() && client.Classify(err, true) != client.Refused {
-		v.progress("gave up after " + spoken(time.Since(v.lostAt)))
-	}
+	v.lost.end(err)
 	id := v.taskID()
 	if _, gone := errors.AsType[*client.LostTaskError](err); gone || id == "" {
 		return v.remote.wrap(err)
 	}
 	return &advisedError{err: v.remote.wrap(err), advice: fmt.Sprintf("task %s may go on at the agent; see with: %s",
-		line(string(id), 200), v.remote.command("task watch", string(id)))}
+		line(string(id), 200), v.remote.command("task watch", nil, string(id)))}
 }
 
 // stopped tells an end by Ctrl-C or by --timeout from one by an error. The
@@ -294,6 +280,6 @@ func (v *conversation) stopped(ctx, limited context.Context, err error) error {
 	}
 	id := string(v.taskID())
 	fmt.Fprintf(v.io.err, "%s. Task %s goes on at the agent.\n  watch it:   %s\n  cancel it:  %s\n",
-		why, line(id, 200), v.remote.command("task watch", id), v.remote.command("task cancel", id))
+		why, line(id, 200), v.remote.command("task watch", nil, id), v.remote.command("task cancel", nil, id))
 	return exitStatus(status)
 }

@@ -20,6 +20,7 @@ var clock = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d  `)
 
 // What is told of a connection that does not come back, and of one that does.
 func TestLostConnections(t *testing.T) {
+	broken := &client.InvalidResponseError{Method: "GetTask", Why: "it is about another task"}
 	busy := &client.HTTPError{Method: "GetTask", Status: 502}
 	tests := []struct {
 		name  string
@@ -30,6 +31,7 @@ func TestLostConnections(t *testing.T) {
 		{"comes back", io.ErrUnexpectedEOF, nil, "… connection lost; trying again (Ctrl-C leaves the task running)\n… connected again\n"},
 		{"stays away", io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, "… connection lost; trying again (Ctrl-C leaves the task running)\n… gave up after 1m1s\n"},
 		{"stays busy", busy, busy, "… the agent is not available; trying again (Ctrl-C leaves the task running)\n… gave up after 1m1s\n"},
+		{"is no use", broken, broken, "… the agent's answer can not be used; trying again (Ctrl-C leaves the task running)\n… gave up after 1m1s\n"},
 		{"is refused", io.ErrUnexpectedEOF, &client.HTTPError{Method: "GetTask", Status: 403}, "… connection lost; trying again (Ctrl-C leaves the task running)\n"},
 	}
 	for _, tt := range tests {

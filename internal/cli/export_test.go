@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/client"
@@ -18,6 +20,36 @@ var (
 	ShellWord = shellWord
 	Spoken    = spoken
 )
+
+// FilesOf is the content of the files among parts.
+func FilesOf(parts []a2a.Part) (contents [][]byte) {
+	for _, f := range filesOf(parts) {
+		contents = append(contents, f.content)
+	}
+	return contents
+}
+
+// WriteFiles writes files with these contents and returns their paths.
+func WriteFiles(ctx context.Context, dir string, contents ...[]byte) (paths []string, err error) {
+	var files []file
+	for _, content := range contents {
+		files = append(files, file{content: content})
+	}
+	err = writeFiles(ctx, dir, files, func(path string, _ file) { paths = append(paths, path) })
+	return paths, err
+}
+
+// Limits are what a --timeout leaves for an answer and for a card.
+func Limits(timeout time.Duration) (answer, card time.Duration, err error) {
+	r := &remote{url: "http://agent.test", timeout: timeout}
+	cfg, err := r.config()
+	return cfg.Timeout, cfg.CardTimeout, err
+}
+
+// HintAt is the hint for an error of an agent that was asked with a --timeout.
+func HintAt(timeout time.Duration, err error) string {
+	return hintFor((&remote{url: "http://agent.test", timeout: timeout}).wrap(err))
+}
 
 // Listen is a conversation about the task t-1, its ears and its end.
 func Listen(stderr io.Writer) (interrupted func(error), resumed func(), left func(error) error) {

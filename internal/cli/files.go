@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,7 +45,7 @@ func (f file) describe() string {
 // are chunks of one file.
 func filesOf(parts []a2a.Part) []file {
 	var files []file
-	chunk := false
+	chunk, joined := false, false // of the last file: may grow, has grown
 	for _, part := range parts {
 		switch content := part.Content.(type) {
 		case a2a.PartURL:
@@ -52,12 +54,14 @@ func filesOf(parts []a2a.Part) []file {
 		case a2a.PartRaw:
 			last := len(files) - 1
 			if chunk && part.Filename == "" && files[last].kind == part.MediaType {
-				whole := files[last].content
-				files[last].content = append(whole[:len(whole):len(whole)], content...)
+				if !joined {
+					files[last].content = slices.Clip(files[last].content) // the part's, until it is copied to grow
+				}
+				files[last].content, joined = append(files[last].content, content...), true
 				continue
 			}
 			files = append(files, file{name: part.Filename, kind: part.MediaType, content: content})
-			chunk = part.Filename == ""
+			chunk, joined = part.Filename == "", false
 		default:
 			chunk = false
 		}
@@ -80,7 +84,7 @@ const maxWritten = 1000
 // writeFiles puts files into a directory, each under a name of its own, and
 // calls wrote for each. Nothing that exists is touched, and nothing is written
 // outside of the directory, whatever the names say.
-func writeFiles(dir string, files []file, wrote func(path string, f file)) error {
+func writeFiles(ctx context.Context, dir string, files []file, wrote func(path string, f file)) error {
 	if len(files) > maxWritten {
 		return fmt.Errorf("the result has %d files; at most %d are written", len(files), maxWritten)
 	}
@@ -95,6 +99,9 @@ func writeFiles(dir string, files []file, wrote func(path string, f file)) error
 	for i, f := range files {
 		if f.url != "" {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("--out: not every file was written: %w", err)
 		}
 		name, err := writeFile(root, safeName(f, i+1), f.content)
 		if err != nil {

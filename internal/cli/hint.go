@@ -2,16 +2,11 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/client"
@@ -72,7 +67,7 @@ func hintFor(err error) string {
 		reached = at.remote
 	}
 	for _, hint := range []func(error, *remote) string{
-		cardHint, guardHint, dialHint, answerHint, peerHint, timeHint,
+		cardHint, credentialsHint, guardHint, dialHint, answerHint, peerHint, timeHint,
 	} {
 		if text := hint(err, reached); text != "" {
 			return text
@@ -87,16 +82,20 @@ func cardHint(err error, at *remote) string {
 		other := *at
 		other.url = older.found
 		if older.elsewhere {
-			return "check the path of the URL; what is at the root: " + other.command("card show")
+			return "check the path of the URL; what is at the root: " + other.command("card show", nil)
 		}
-		return "the agent probably speaks an older version only; see its card with: " + other.command("card show")
+		return "the agent probably speaks an older version only; see its card with: " + other.command("card show", nil)
 	}
 	failed, ok := errors.AsType[*client.CardError](err)
 	switch {
 	case ok && failed.Root != nil:
 		other := *at
 		other.url = at.root()
-		return "check the path of the URL; if the agent at the root is the one that is meant, give its URL: " + other.command("card show")
+		return "check the path of the URL; if the agent at the root is the one that is meant, give its URL: " + other.command("card show", nil)
+	case ok && isTooLarge(err):
+		return "the reading of a card ends there to protect this machine; what is at that URL is no agent card, or its operator has to make it shorter"
+	case ok && at.timeout > cardTimeout && errors.Is(err, context.DeadlineExceeded) && !isDial(err):
+		return "something listens there and does not answer; check the URL, and try again later"
 	case ok && failed.Missing():
 		return "give the base URL of the agent, for an agent below a path with that path, or the URL of its card if that ends in .json"
 	}
@@ -110,66 +109,10 @@ func cardHint(err error, at *remote) string {
 		case len(unusable.Rejected) == 0:
 			return "the card does not say how the agent is called; its operator has to add an interface (supportedInterfaces), unless this is the URL of something else"
 		}
-		return "a card can not lead to another host than the one typed; if an interface named above is the right one, give its URL instead. All of them: " + at.command("card show")
+		return "a card can not lead to another host than the one typed; if an interface named above is the right one, give its URL instead. All of them: " + at.command("card show", nil)
 	}
 	if _, ok := errors.AsType[*client.ExtensionError](err); ok {
 		return "the agent only serves clients that know these extensions; ask its operator for one that does not require them"
-	}
-	return ""
-}
-
-// dialHint is about a connection that did not come about.
-func dialHint(err error, at *remote) string {
-	dial, ok := errors.AsType[*guard.DialError](err)
-	if !ok {
-		return ""
-	}
-	if hint := certificateHint(err); hint != "" {
-		return hint
-	}
-	switch dial.Phase {
-	case guard.PhaseResolve:
-		return "check the spelling of the host, and that this machine can resolve it"
-	case guard.PhaseTLS:
-		if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-			return "this port does not speak TLS; try http:// instead of https://, or another port"
-		}
-		return "check that the port is a port for https"
-	}
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		where := "that port"
-		if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
-			where = op.Addr.String()
-		}
-		return "nothing listens on " + where + "; is the agent running, and is this its port? One of your own starts with: legation serve --publish 'wordcount=wc -w'"
-	}
-	if errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
-		return "there was no answer at all; check the port, and whether a firewall is in between"
-	}
-	return ""
-}
-
-// certificateHint tells which check of a certificate failed.
-func certificateHint(err error) string {
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "the certificate is from an authority this machine does not know; if it is yours, name its certificate with --ca FILE"
-	}
-	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
-		names := wrong.Certificate.DNSNames
-		for _, ip := range wrong.Certificate.IPAddresses {
-			names = append(names, ip.String())
-		}
-		if len(names) == 0 {
-			return "the certificate is for no host at all; its operator has to replace it"
-		}
-		return "the certificate is for another host; it would be right for: " + line(strings.Join(names, ", "), 200)
-	}
-	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		now := time.Now()
-		if invalid.Cert != nil && now.Before(invalid.Cert.NotBefore) {
-			return "the certificate is not valid yet, before " + invalid.Cert.NotBefore.UTC().Format(time.RFC3339) + "; check this machine's clock"
-		}
-		return "the certificate has expired; its operator has to renew it, unless this machine's clock is wrong"
 	}
 	return ""
 }
@@ -203,13 +146,13 @@ func statusHint(status int, said string, at *remote) string {
 			return ""
 		}
 		if len(at.headers) == 0 {
-			return "the agent wants credentials; give them with --header 'Authorization: Bearer …'"
+			return "the agent wants credentials; give them with " + at.headerFlags()
 		}
 		return "the agent does not accept the credentials given with --header; check that they are whole, current and meant for it"
 	case http.StatusRequestEntityTooLarge:
 		return "the agent does not take that much in one message; send less, or place files where the agent can fetch them"
 	case http.StatusUnsupportedMediaType:
-		return "the agent does not take this kind of request; what it takes is on its card: " + at.command("card show")
+		return "the agent does not take this kind of request; what it takes is on its card: " + at.command("card show", nil)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return "the agent is busy or about to restart; try again later"
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -229,13 +172,13 @@ func peerHint(err error, at *remote) string {
 	}
 	switch peer.Err.Kind() {
 	case a2a.CodeMethodNotFound:
-		return "its operator has to correct the card or the agent; what the card offers: " + at.command("card show")
+		return "its operator has to correct the card or the agent; what the card offers: " + at.command("card show", nil)
 	case a2a.CodeVersionNotSupported:
-		return "legation speaks version " + a2a.ProtocolVersion + "; what the agent offers is on its card: " + at.command("card show")
+		return "legation speaks version " + a2a.ProtocolVersion + "; what the agent offers is on its card: " + at.command("card show", nil)
 	case a2a.CodeContentTypeNotSupported:
-		return "the agent does not take or give this kind of content; the media types of its skills are on its card: " + at.command("card show")
+		return "the agent does not take or give this kind of content; the media types of its skills are on its card: " + at.command("card show", nil)
 	case a2a.CodeTaskNotFound:
-		return "the tasks this agent shows you: " + at.command("task list")
+		return "the tasks this agent shows you: " + at.command("task list", nil)
 	case a2a.CodeExtensionSupportRequired:
 		return "the agent only serves clients that know these extensions"
 	case a2a.CodeInvalidParams:
@@ -275,11 +218,12 @@ func guardHint(err error, at *remote) string {
 	if _, ok := errors.AsType[*guard.AddressError](err); ok {
 		return "only the host that is typed may be on this machine or network; type the URL of that address itself if it is meant"
 	}
-	if _, ok := errors.AsType[*guard.TooLargeError](err); ok {
-		return "the answer is cut off there to protect this machine; ask for less, for example a shorter --history"
+	if isTooLarge(err) {
+		return "the answer is cut off there to protect this machine; to ask for less of a task: " +
+			at.command("task get", []string{"--history", "0"}, "ID")
 	}
 	if lost, ok := errors.AsType[*client.LostTaskError](err); ok {
-		return fmt.Sprintf("the agent may have restarted without its store, or removed task %s; the tasks it shows you: %s", line(string(lost.TaskID), 80), at.command("task list"))
+		return fmt.Sprintf("the agent may have restarted without its store, or removed task %s; the tasks it shows you: %s", line(string(lost.TaskID), 80), at.command("task list", nil))
 	}
 	return ""
 }
@@ -291,7 +235,7 @@ func timeHint(err error, _ *remote) string {
 	return ""
 }
 
-func isTimeout(err error) bool {
-	timeout, ok := errors.AsType[net.Error](err)
-	return ok && timeout.Timeout()
+func isTooLarge(err error) bool {
+	_, ok := errors.AsType[*guard.TooLargeError](err)
+	return ok
 }

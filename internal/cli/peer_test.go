@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -60,6 +61,8 @@ func status(state string) string {
 func chunk(id, more, parts string) string {
 	return `{"artifactUpdate":{"taskId":"t-1","contextId":"c-1","artifact":{"artifactId":"` + id + `","parts":[` + parts + `]}` + more + `}}`
 }
+
+var answers = testkit.Result(`{"message":{"messageId":"r","role":"ROLE_AGENT","parts":[{"text":"served"}]}}`)
 
 // peers are those a script can start by name. Each agent has one task, t-1.
 var peers = map[string]map[string]testkit.Answer{
@@ -175,6 +178,23 @@ var peers = map[string]map[string]testkit.Answer{
 	},
 	"canceled": {cardPath: card(nil), "GetTask": testkit.Result(canceled), "CancelTask": testkit.Fail(-32002, "ended")},
 	"ok":       {cardPath: card(nil), "CancelTask": testkit.Result(canceled)},
+	"quiet":    {cardPath: card(nil), "CancelTask": testkit.Result(working), "GetTask": testkit.Bytes()},
+	"confused": {cardPath: card(silentStream), "SendMessage": testkit.Result(asTask(working)), "GetTask": testkit.Result(strings.Replace(working, "t-1", "t-2", 1))},
+
+	// Each would answer, and must not be asked.
+	"key":     {cardPath: asksFor(&a2a.APIKeySecurityScheme{Location: "header", Name: "X-Api-Key"}), "SendMessage": answers, "GetTask": testkit.Result(completed)},
+	"bearer":  {cardPath: asksFor(&a2a.HTTPAuthSecurityScheme{Scheme: "bearer"}), "SendMessage": answers},
+	"unknown": {cardPath: asksFor(nil), "SendMessage": answers},
+	"choice":  {cardPath: asksFor(&a2a.APIKeySecurityScheme{Location: "header", Name: "X-Api-Key"}, a2a.SecurityRequirement{}), "SendMessage": testkit.HTTP(http.StatusUnauthorized, "text/plain", "no")},
+}
+
+// asksFor has a card ask for credentials.
+func asksFor(scheme a2a.SecuritySchemeVariant, others ...a2a.SecurityRequirement) testkit.Answer {
+	return card(func(c *a2a.AgentCard) {
+		silentStream(c)
+		c.SecuritySchemes = map[string]a2a.SecurityScheme{"s": {Scheme: scheme}}
+		c.SecurityRequirements = append(others, a2a.SecurityRequirement{Schemes: map[string]a2a.StringList{"s": {}}})
+	})
 }
 
 func richCard(c *a2a.AgentCard) {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,10 @@ const (
 	askTimeout  = time.Minute // for a command that asks one thing
 	workTimeout = time.Hour   // for a command that waits for work
 
+	// cardTimeout bounds the reading of a card, other places that are looked at
+	// for it included.
+	cardTimeout = 15 * time.Second
+
 	maxCAFile = 1 << 20
 )
 
@@ -37,6 +42,7 @@ type remote struct {
 	ca      string
 	timeout time.Duration
 
+	given http.Header  // headers, once they were understood
 	known *client.Card // once it was read
 }
 
@@ -83,8 +89,11 @@ func (r *remote) config() (client.Config, error) {
 	if err != nil {
 		return client.Config{}, usageError{err}
 	}
-	ask := min(r.timeout, askTimeout)
-	return client.Config{Guard: transport, Headers: headers, Timeout: ask, CardTimeout: ask}, nil
+	r.given = headers
+	return client.Config{
+		Guard: transport, Headers: headers,
+		Timeout: min(r.timeout, askTimeout), CardTimeout: min(r.timeout, cardTimeout),
+	}, nil
 }
 
 // card reads the card of the agent.
@@ -93,9 +102,11 @@ func (r *remote) card(ctx context.Context) (*client.Card, client.Config, error) 
 	if err != nil {
 		return nil, cfg, err
 	}
+	looking, cancel := context.WithTimeout(ctx, cfg.CardTimeout)
+	defer cancel()
 	card, err := client.ReadCard(ctx, r.url, cfg)
 	if failed, ok := errors.AsType[*client.CardError](err); ok && failed.Missing() {
-		err = r.lookForOlder(ctx, cfg, failed)
+		err = r.lookForOlder(looking, cfg, failed)
 	}
 	if err != nil {
 		return nil, cfg, r.wrap(err)
@@ -167,9 +178,13 @@ func (r *remote) wrap(err error) error {
 	return &agentError{remote: r, err: err}
 }
 
+// withhold hides in what an agent says the credentials it was given.
+func (r *remote) withhold(text string) string { return client.Withhold(text, r.given) }
+
 // command is a command line to the same agent, ready to be pasted. The values
-// of headers are left out: they may be secrets.
-func (r *remote) command(verb string, words ...string) string {
+// of headers are left out: they may be secrets. Arguments, which an agent may
+// have chosen, are never taken for flags.
+func (r *remote) command(verb string, flags []string, args ...string) string {
 	parts := []string{"legation", verb, shellWord(r.url)}
 	if r.ca != "" {
 		parts = append(parts, "--ca", shellWord(r.ca))
@@ -178,7 +193,11 @@ func (r *remote) command(verb string, words ...string) string {
 		name, _, _ := strings.Cut(header, ":")
 		parts = append(parts, "--header", shellWord(strings.TrimSpace(name)+": …"))
 	}
-	for _, word := range words {
+	words := slices.Clone(flags)
+	if slices.ContainsFunc(args, func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }) {
+		words = append(words, "--")
+	}
+	for _, word := range append(words, args...) {
 		parts = append(parts, shellWord(word))
 	}
 	return strings.Join(parts, " ")

@@ -106,9 +106,9 @@ func (s *send) run(ctx context.Context) error {
 	}
 	switch {
 	case err == nil && s.noWait:
-		return s.leave(v)
+		return s.leave(ctx, v)
 	case err == nil:
-		return v.finish()
+		return v.finish(ctx)
 	case v.taskID() != "":
 		return v.stopped(ctx, limited, err)
 	}
@@ -192,22 +192,22 @@ func follow(ctx context.Context, c *client.Client, known *a2a.Task, v *conversat
 
 // leave prints a task that nobody waits for, or its id. What there is to say of
 // one that has ended or asks something already is said.
-func (s *send) leave(v *conversation) error {
+func (s *send) leave(ctx context.Context, v *conversation) error {
 	task := v.assembly.Task()
 	if task == nil {
-		return v.finish()
+		return v.finish(ctx)
 	}
 	state := task.Status.State
 	over := state.Interrupted() || state.Terminal() && state != a2a.TaskStateCompleted
 	switch {
 	case v.json && over:
-		return v.finish()
+		return v.finish(ctx)
 	case v.json:
-		return v.finishResults(task, nil)
+		return v.finishResults(ctx, task, nil)
 	}
 	fmt.Fprintln(s.io.out, plain(string(task.ID)))
 	if over {
-		return v.finish()
+		return v.finish(ctx)
 	}
 	return nil
 }
@@ -244,28 +244,28 @@ func (s *send) unanswered(ctx context.Context, card *client.Card, id a2a.Message
 // repeat says how to find out about a message whose answer is lost.
 func (s *send) repeat(repeats bool, id a2a.MessageID) string {
 	if !repeats {
-		return "before sending it again, look whether there is a task: " + s.remote.command("task list")
+		return "before sending it again, look whether there is a task: " + s.remote.command("task list", nil)
 	}
-	words := []string{"--message-id", string(id)}
+	flags := []string{"--message-id", string(id)}
 	for _, flag := range []struct{ name, value string }{
 		{"--skill", s.draft.skill}, {"--task", s.draft.task}, {"--context", s.draft.context}, {"--out", s.out},
 	} {
 		if flag.value != "" {
-			words = append(words, flag.name, flag.value)
+			flags = append(flags, flag.name, flag.value)
 		}
 	}
 	for _, path := range s.draft.files {
-		words = append(words, "--file", path)
+		flags = append(flags, "--file", path)
 	}
 	for _, data := range s.draft.data {
-		words = append(words, "--data", data)
+		flags = append(flags, "--data", data)
 	}
 	text := "this agent recognises a repeated message, so this is safe: "
 	if !s.draft.repeatable {
-		return text + s.remote.command("send", append(words, "-")...) + " (with the same input)"
+		return text + s.remote.command("send", flags, "-") + " (with the same input)"
 	}
 	if len(s.draft.words) > 0 {
-		words = append(words, strings.Join(s.draft.words, " "))
+		return text + s.remote.command("send", flags, strings.Join(s.draft.words, " "))
 	}
-	return text + s.remote.command("send", words...)
+	return text + s.remote.command("send", flags)
 }

@@ -46,12 +46,13 @@ ended in another way.`,
 			}
 			ctx, cancel := r.limit(cmd.Context())
 			defer cancel()
-			c, _, err := r.connect(ctx)
+			lost := interruption{leaving: "Ctrl-C stops waiting", tell: func(text string) { fmt.Fprintf(io.err, "%s  %s\n", clock(), text) }}
+			c, _, err := r.connect(ctx, lost.listen)
 			if err != nil {
 				return err
 			}
 			defer c.Close()
-			return cancelTask(ctx, io, c, &r, a2a.TaskID(args[1]), out.json())
+			return cancelTask(ctx, io, c, &r, &lost, a2a.TaskID(args[1]), out.json())
 		},
 	}
 	out.flag(cmd, "the task as it is then")
@@ -60,7 +61,7 @@ ended in another way.`,
 }
 
 // cancelTask believes a cancellation when it sees it.
-func cancelTask(ctx context.Context, io streams, c *client.Client, r *remote, id a2a.TaskID, asJSON bool) error {
+func cancelTask(ctx context.Context, io streams, c *client.Client, r *remote, lost *interruption, id a2a.TaskID, asJSON bool) error {
 	shown := line(string(id), 200)
 	task, err := c.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id})
 	over := errors.Is(err, a2a.ErrTaskNotCancelable)
@@ -75,9 +76,10 @@ func cancelTask(ctx context.Context, io streams, c *client.Client, r *remote, id
 		fmt.Fprintf(io.err, "The agent took the request; waiting until task %s has ended (it is %s).\n", shown, stateWord(task.Status.State))
 		task, err = c.Follow(ctx, id, client.FollowOptions{Known: task, UntilTerminal: true, Limit: r.timeout})
 		if err != nil {
+			lost.end(err)
 			return &advisedError{
 				err:    fmt.Errorf("task %s was asked to end, and it is not known whether it did: %w", shown, r.wrap(err)),
-				advice: "see with: " + r.command("task get", string(id)),
+				advice: "see with: " + r.command("task get", nil, string(id)),
 			}
 		}
 	}
@@ -135,7 +137,7 @@ Ctrl-C stops watching and nothing else. Exit statuses are those of send.`,
 				}
 				return v.stopped(cmd.Context(), ctx, err)
 			}
-			return v.finish()
+			return v.finish(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&dir, "out", "", "directory to write the files of the result to; nothing that exists is replaced")

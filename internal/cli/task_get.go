@@ -77,7 +77,7 @@ func (l *lookup) run(ctx context.Context, io streams, id a2a.TaskID) error {
 	if task.Status.Message != nil {
 		files = append(files, filesOf(task.Status.Message.Parts)...)
 	}
-	return writeFiles(l.out, files, func(path string, f file) {
+	return writeFiles(ctx, l.out, files, func(path string, f file) {
 		fmt.Fprintf(io.err, "Wrote %s (%s)\n", plain(path), size(int64(len(f.content))))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/client"
 	"github.com/legation/legation/guard"
 	"github.com/legation/legation/internal/cli"
@@ -105,6 +106,8 @@ func TestHints(t *testing.T) {
 		{&client.HTTPError{Method: "SendMessage", Status: 401, Said: "who are you?"}, "wants credentials"},
 		{&client.HTTPError{Method: "SendMessage", Status: 403, Said: "not from there"}, ""},
 		{&client.InvalidResponseError{Method: "SendMessage", Why: "odd"}, ""},
+		{&guard.TooLargeError{Limit: 1}, "to ask for less of a task: legation task get URL --history 0 ID"},
+		{&client.NoCredentialsError{Alternatives: []client.Alternative{{{Name: "c", Kind: &a2a.MutualTlsSecurityScheme{}}}}}, "wants a client certificate"},
 	}
 	for _, tt := range tests {
 		got := cli.HintFor(tt.err)
