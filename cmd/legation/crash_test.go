@@ -77,6 +77,17 @@ func TestKillAtRandomMoments(t *testing.T) {
 			t.Errorf("task %s: a reader saw it %s, and now it is %s", id, before.state, task.Status.State)
 		}
 	}
+	// Also of those that no caller was told of, because the answer was lost.
+	for _, state := range []a2a.TaskState{a2a.TaskStateSubmitted, a2a.TaskStateWorking} {
+		for task, err := range c.AllTasks(t.Context(), &a2a.ListTasksRequest{Status: state}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := settled(t.Context(), c, task.ID); err != nil {
+				t.Errorf("task %s, which nobody was told of: %v", task.ID, err)
+			}
+		}
+	}
 	t.Logf("%d rounds, %d tasks told of, %d of them followed by a reader", rounds, len(book.told), len(book.seen))
 	s.kill(t)
 }
