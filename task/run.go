@@ -124,8 +124,10 @@ func (e *Engine) enter(ctx context.Context, log *slog.Logger, rec Record, messag
 		defer cancel()
 	}
 	answers, _ := e.agents.Agent(rec.Owner.Agent, rec.Skill)
-	if err := out.Status(ctx, nil); err != nil {
-		return ending{}, false
+	if rec.State != a2a.TaskStateWorking { // a message that continues a task has said so already
+		if err := out.Status(ctx, nil); err != nil {
+			return ending{}, false
+		}
 	}
 	if repeatable, ok := answers.(agent.Repeatable); !ok || !repeatable.Repeatable() {
 		// Written down before it is begun: after a crash it is certain whether

@@ -122,6 +122,11 @@ var rooms = map[string]room{
 		imports: []string{"internal/cli"},
 		tests:   []string{"a2a", "client", "guard"}, // kills the program and asks it what it remembers
 	},
+	"conformance/testagent": {
+		ring:    assembly,
+		imports: []string{"a2a", "agent", "task", "server", "store/sqlite", "internal/jsonrpc"},
+		tests:   []string{"internal/sse"},
+	},
 
 	"specification/generate": {ring: vocabulary, modules: []string{modJSON}},
 	"internal/repotest":      {ring: vocabulary},
