@@ -10,6 +10,7 @@ FUZZTIME ?= 10s
 BENCH    ?= .
 TESTFLAGS ?=
 DEMOFLAGS ?=
+BENCHFLAGS ?=
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X github.com/legation/legation/internal/cli.version=$(VERSION)
@@ -31,7 +32,7 @@ COVER_PACKAGES := a2a task server client
 COVER_PROFILE  ?= .bin/cover.out
 
 .PHONY: all help release-go vet lint fmt test test-fast fuzz generate check-generate check-tidy check-format \
-	cover check-cover build demo bench vuln vulndb licences tools clean
+	cover check-cover build demo bench bench-code bench-store vuln vulndb licences tools clean
 
 all: vet lint test ## vet, lint and test: what must pass before a change is handed over
 
@@ -94,8 +95,16 @@ build: ## the binary ./legation, which knows its version
 demo: ## two instances on loopback, one handing a step to the other (DEMOFLAGS=--once)
 	$(GO) run ./cmd/legation demo $(DEMOFLAGS)
 
-bench: ## Go benchmarks (BENCH=pattern); lists of a million tasks take minutes to prepare
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
+bench: ## ours beside a2a-go and plain net/http, as a Markdown table; some three minutes (BENCHFLAGS=--rounds=5)
+	@mkdir -p .bin/bench
+	CGO_ENABLED=0 $(GO) build -C bench -o $(CURDIR)/.bin/bench/ ./ours ./peer ./floor ./drive
+	@.bin/bench/drive --dir .bin $(BENCHFLAGS)
+
+bench-code: ## Go benchmarks of everything but the store (BENCH=pattern)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 10m $$($(GO) list ./... | grep -v /store/)
+
+bench-store: ## Go benchmarks of the store (BENCH=pattern); lists of a million tasks take minutes to prepare
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./store/...
 
 vuln: $(VULN) vulndb ## known vulnerabilities that our code reaches when built as releases are
 	GOTOOLCHAIN=$(RELEASE_GO) $(VULN) -db file://$(CURDIR)/.bin/vulndb ./...

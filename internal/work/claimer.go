@@ -85,6 +85,7 @@ type lane struct {
 	slots    int
 	free     int
 	perGroup int
+	more     bool // the store may have more than was taken; the claim loop's own
 }
 
 type held struct {
@@ -177,16 +178,21 @@ func (c *Claimer) Run(ctx context.Context) error {
 func (c *Claimer) claimUntil(ctx context.Context) {
 	poll := time.NewTicker(c.cfg.Poll)
 	defer poll.Stop()
-	for {
+	for look := true; ; {
 		for kind, lane := range c.kinds {
-			c.claim(ctx, kind, lane)
+			if look || lane.more {
+				c.claim(ctx, kind, lane)
+			}
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-c.store.Ready():
-		case <-c.freed:
+			look = true
 		case <-poll.C:
+			look = true
+		case <-c.freed: // worth a look only if something was left behind
+			look = false
 		}
 	}
 }
@@ -199,6 +205,7 @@ func (c *Claimer) claim(ctx context.Context, kind Kind, lane *lane) {
 		return
 	}
 	slots := c.reserve(lane, lane.slots)
+	lane.more = true
 	if slots == 0 || ctx.Err() != nil {
 		c.giveBack(lane, slots)
 		return
@@ -209,6 +216,7 @@ func (c *Claimer) claim(ctx context.Context, kind Kind, lane *lane) {
 	if err != nil && ctx.Err() == nil {
 		c.cfg.Logger.Error("claiming work failed; trying again later", "kind", kind, "error", err)
 	}
+	lane.more = err != nil || len(items) == slots
 	for _, item := range items {
 		slots--
 		c.start(lane, item)

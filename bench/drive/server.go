@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/legation/legation/bench/child"
+)
+
+// The servers, by the names of their commands, in the order they are measured.
+const (
+	ours  = "ours"
+	peer  = "peer"
+	floor = "floor"
+)
+
+var all = []string{ours, peer, floor}
+
+// server is a child process.
+type server struct {
+	name    string
+	address string
+	cmd     *exec.Cmd
+	stdin   io.Closer
+}
+
+// start starts a server and returns once it listens. Each one of ours has a
+// database of its own.
+func (b *bench) start(ctx context.Context, name string) (s *server, err error) {
+	b.servers++
+	var args []string
+	if name == ours {
+		args = []string{"--data", filepath.Join(b.dir, fmt.Sprintf("data-%d", b.servers))}
+		if b.profiles != "" {
+			args = append(args, "--profile", filepath.Join(b.profiles, fmt.Sprintf("cpu-%d.prof", b.servers)))
+		}
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, name), args...)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w; build the servers into one directory with the driver", name, err)
+	}
+	s = &server{name: name, cmd: cmd, stdin: stdin}
+	line, err := bufio.NewReader(io.LimitReader(stdout, 256)).ReadString('\n')
+	address, found := strings.CutPrefix(strings.TrimSpace(line), child.Announcement)
+	if err != nil || !found {
+		s.stop()
+		return nil, fmt.Errorf("%s did not say where it listens: %w", name, errors.Join(err, ctx.Err()))
+	}
+	s.address = address
+	return s, nil
+}
+
+// stop ends the server: by its standard input, and by force if that takes too
+// long.
+func (s *server) stop() {
+	s.stdin.Close()
+	timer := time.AfterFunc(10*time.Second, func() { _ = s.cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = s.cmd.Wait()
+}
+
+// startAll starts all servers. On error none is left.
+func (b *bench) startAll(ctx context.Context) (map[string]*server, func(), error) {
+	started := make(map[string]*server)
+	stop := func() {
+		for _, s := range started {
+			s.stop()
+		}
+	}
+	for _, name := range all {
+		s, err := b.start(ctx, name)
+		if err != nil {
+			stop()
+			return nil, nil, err
+		}
+		started[name] = s
+	}
+	return started, stop, nil
+}
