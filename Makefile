@@ -32,7 +32,7 @@ COVER_PACKAGES := a2a task server client
 COVER_PROFILE  ?= .bin/cover.out
 
 .PHONY: all help release-go vet lint fmt test test-fast fuzz generate check-generate check-tidy check-format \
-	cover check-cover build demo bench bench-code bench-store vuln vulndb licences tools clean
+	cover check-cover build demo bench bench-code bench-store interop-go vuln vulndb licences tools clean
 
 all: vet lint test ## vet, lint and test: what must pass before a change is handed over
 
@@ -94,6 +94,10 @@ build: ## the binary ./legation, which knows its version
 
 demo: ## two instances on loopback, one handing a step to the other (DEMOFLAGS=--once)
 	$(GO) run ./cmd/legation demo $(DEMOFLAGS)
+
+interop-go: ## the Go SDK as client and server, and the proto as oracle (a module of its own)
+	$(GO) vet -C interop/go ./...
+	$(GO) test -C interop/go -race $(TESTFLAGS) ./...
 
 bench: ## ours beside a2a-go and plain net/http, as a Markdown table; some three minutes (BENCHFLAGS=--rounds=5)
 	@mkdir -p .bin/bench

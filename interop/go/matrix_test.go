@@ -1,0 +1,78 @@
+package interop_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// cell is one thing that two implementations do together. Its error says what
+// did not work.
+type cell struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+// faults are the cells that cannot pass, by direction and name, with what is
+// wrong with the partner. One that passes fails the test: the list only shrinks.
+var faults = map[string]string{
+	goClient + "/subscribe to an ended task": "a2a-go v2.4.0 reads the answer to a subscription as a stream without looking at its content type, so that a plain JSON error is a stream without events (specification 1.0.1, sections 9.4.2 and 9.5)",
+	goServer + "/subscribe to an ended task": "a2a-go v2.4.0 forgets that a task was executed once it has ended, and says task not found (specification 1.0.1, section 3.1.6, asks for UnsupportedOperationError)",
+	goServer + "/version refusal":            "a2a-go v2.4.0 does not look at A2A-Version (specification 1.0.1, section 3.6.2)",
+}
+
+const (
+	goClient = "a2a-go client to Legation server"
+	goServer = "Legation client to a2a-go server"
+)
+
+// runCells runs a direction of the matrix and prints its column.
+func runCells(t *testing.T, direction string, cells []cell) {
+	t.Helper()
+	var column strings.Builder
+	known := map[string]bool{}
+	for _, c := range cells {
+		known[direction+"/"+c.name] = true
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		err := c.run(ctx)
+		cancel()
+		reason, listed := faults[direction+"/"+c.name]
+		verdict := "ok"
+		switch {
+		case err != nil && listed:
+			verdict = "partner's fault: " + reason
+		case err != nil:
+			verdict = "FAIL"
+			t.Errorf("%s: %s: %v", direction, c.name, err)
+		case listed:
+			t.Errorf("%s: %s passes; take it off the list of faults", direction, c.name)
+		}
+		fmt.Fprintf(&column, "  %-32s %s\n", c.name, verdict)
+	}
+	for _, key := range slices.Sorted(maps.Keys(faults)) {
+		if strings.HasPrefix(key, direction+"/") && !known[key] {
+			t.Errorf("the list of faults names %q, which is no cell", key)
+		}
+	}
+	t.Logf("%s\n%s", direction, column.String())
+}
+
+// poll calls try every few milliseconds until it is done or fails.
+func poll(ctx context.Context, try func() (done bool, err error)) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if done, err := try(); done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package interop_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// strict reads everything of ours that goes over the wire as the strictest
+// peer does: by the oracle, without tolerance for members that 1.0 does not
+// have, and with a look at each REQUIRED one. It is safe for concurrent use.
+type strict struct {
+	mu     sync.Mutex
+	faults []string
+	seen   int
+}
+
+// report fails the test for each fault, and if nothing was read.
+func (s *strict) report(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, fault := range s.faults {
+		t.Error(fault)
+	}
+	t.Logf("%d messages of ours read strictly", s.seen)
+	if s.seen == 0 {
+		t.Error("no message of ours was read")
+	}
+}
+
+// read checks one envelope: the params of a request, or the result of an
+// answer to a method.
+func (s *strict) read(method string, envelope []byte, member string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(envelope, &members); err != nil {
+		s.faults = append(s.faults, fmt.Sprintf("%s: %v", method, err))
+		return
+	}
+	text, ok := members[member]
+	if !ok {
+		return // an error
+	}
+	s.seen++
+	described := oracle.Services().Get(0).Methods().ByName(protoreflect.Name(method))
+	if described == nil {
+		s.faults = append(s.faults, "no such method: "+method)
+		return
+	}
+	side := described.Input()
+	if member == "result" {
+		side = described.Output()
+	}
+	m := (&emptypb.Empty{}).ProtoReflect()
+	if side.ParentFile() == oracle {
+		m = newMessage(string(side.Name()))
+	}
+	if err := protojson.Unmarshal(text, m.Interface()); err != nil {
+		s.faults = append(s.faults, fmt.Sprintf("%s: %s: %v", method, member, err))
+	}
+	s.faults = append(s.faults, lacking(text, side, method+"."+member)...)
+}
+
+// lacking names the REQUIRED members that an object, or one in it, leaves out.
+func lacking(text jsontext.Value, d protoreflect.MessageDescriptor, path string) (found []string) {
+	if d.ParentFile() != oracle {
+		return nil
+	}
+	var members map[string]jsontext.Value
+	if json.Unmarshal(text, &members) != nil {
+		return []string{path + ": not an object"}
+	}
+	for i := range d.Fields().Len() {
+		f := d.Fields().Get(i)
+		value, ok := members[f.JSONName()]
+		at := path + "." + f.JSONName()
+		switch {
+		case !ok && required(f):
+			found = append(found, at+" is missing")
+		case !ok || f.Message() == nil || f.IsMap():
+		case f.IsList():
+			var elements []jsontext.Value
+			if json.Unmarshal(value, &elements) != nil {
+				found = append(found, at+": not an array")
+			}
+			for _, element := range elements {
+				found = append(found, lacking(element, f.Message(), at)...)
+			}
+		default:
+			found = append(found, lacking(value, f.Message(), at)...)
+		}
+	}
+	return found
+}
+
+func methodOf(request []byte) string {
+	var envelope struct {
+		Method string `json:"method"`
+	}
+	_ = json.Unmarshal(request, &envelope)
+	return envelope.Method
+}
+
+// RoundTrip reads the answers of our server.
+func (s *strict) RoundTrip(req *http.Request) (*http.Response, error) {
+	text, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	again := req.Clone(req.Context())
+	again.Body = io.NopCloser(bytes.NewReader(text))
+	resp, err := http.DefaultTransport.RoundTrip(again)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &copied{ReadCloser: resp.Body, closed: func(body []byte) {
+		method := methodOf(text)
+		if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+			s.read(method, body, "result")
+			return
+		}
+		lines := bufio.NewScanner(bytes.NewReader(body))
+		lines.Buffer(nil, 1<<24)
+		for lines.Scan() {
+			if event, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:")); ok {
+				s.read(method, event, "result")
+			}
+		}
+	}}
+	return resp, nil
+}
+
+// copied keeps what is read of a body for when it is closed.
+type copied struct {
+	io.ReadCloser
+	body   bytes.Buffer
+	closed func([]byte)
+}
+
+func (c *copied) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.body.Write(p[:n])
+	return n, err
+}
+
+func (c *copied) Close() error {
+	if c.closed != nil {
+		c.closed(c.body.Bytes())
+		c.closed = nil
+	}
+	return c.ReadCloser.Close()
+}
+
+// requests reads what our client sends before a handler gets it.
+func (s *strict) requests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		s.read(methodOf(text), text, "params")
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		next.ServeHTTP(w, r)
+	})
+}
