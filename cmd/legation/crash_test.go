@@ -198,10 +198,11 @@ type process struct {
 }
 
 // launch starts a server on data and waits until it says where it serves.
-func launch(t *testing.T, data string) *process {
+func launch(t *testing.T, data string, more ...string) *process {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data", data, "--log-level", "error",
-		"--publish", "echo=echo:", "--publish", "count=seq 1 3000", "--publish", "slow=sleep 0.15")
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data, "--log-level", "error",
+		"--publish", "echo=echo:", "--publish", "count=seq 1 3000", "--publish", "slow=sleep 0.15"}, more...)
+	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

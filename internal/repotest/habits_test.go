@@ -89,10 +89,11 @@ var timers = []string{"Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "T
 // realTime says which test files may use them outside a bubble, and why. None
 // may sleep.
 var realTime = map[string]string{
-	"client/http_test.go":         "gives up on a connection of the kernel's that should close",
-	"cmd/legation/crash_test.go":  "kills a real process at a time by chance, and asks the next one until it has settled",
-	"internal/app/app_test.go":    "asks a whole server until it has come to a state that nothing announces",
-	"internal/cli/script_test.go": "asks a real process until it is ready",
+	"client/http_test.go":             "gives up on a connection of the kernel's that should close",
+	"cmd/legation/crash_test.go":      "kills a real process at a time by chance, and asks the next one until it has settled",
+	"cmd/legation/stop_linux_test.go": "watches real processes end",
+	"internal/app/app_test.go":        "asks a whole server until it has come to a state that nothing announces",
+	"internal/cli/script_test.go":     "asks a real process until it is ready",
 }
 
 // Tests wait for what they need, or let virtual time pass in a bubble.
