@@ -55,7 +55,7 @@ func (c *Client) dialContext(ctx context.Context) (context.Context, context.Canc
 // goroutines of its own.
 func recovered(address string, err *error) {
 	if r := recover(); r != nil {
-		*err = &DialError{Host: address, Phase: PhaseConnect, Err: fmt.Errorf("panic: %v", r)}
+		*err = &DialError{Host: address, Phase: PhaseConnect, Err: fmt.Errorf("panic with a %T", r)}
 	}
 }
 

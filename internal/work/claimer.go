@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -279,7 +280,8 @@ func (c *Claimer) start(lane *lane, item Item) {
 		finished := false
 		defer func() {
 			if p := recover(); p != nil {
-				c.cfg.Logger.Error("a handler panicked", "key", item.Key, "panic", p)
+				// The value may quote what was being worked on; the stack does not.
+				c.cfg.Logger.Error("a handler panicked", "key", item.Key, "stack", string(debug.Stack()))
 			}
 			c.done(lane, h, finished || !errors.Is(context.Cause(ctx), ErrStopping))
 			cancel(nil)

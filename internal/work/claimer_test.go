@@ -1,10 +1,13 @@
 package work_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -458,11 +461,12 @@ func TestAPanicStaysInItsHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newRows("a", "b")
 		var after []string
-		c := work.NewClaimer(store, work.Config{})
+		var log bytes.Buffer
+		c := work.NewClaimer(store, work.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		c.Handle(kind, 1, 1, func(_ context.Context, item work.Item) bool {
 			after = append(after, item.ID)
 			if item.ID == "a" {
-				panic("broken")
+				panic("what somebody wrote")
 			}
 			return true
 		})
@@ -470,6 +474,9 @@ func TestAPanicStaysInItsHandler(t *testing.T) {
 		stop()
 		if !slices.Equal(after, []string{"a", "b"}) {
 			t.Errorf("handled %v, want a and then b", after)
+		}
+		if said := log.String(); !strings.Contains(said, "a handler panicked") || strings.Contains(said, "what somebody wrote") {
+			t.Errorf("the log says %q, want the panic without its value", said)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func (s *Store) newWriter(raw any) (_ *writer, err error) {
 	// Nothing is answered from here, so a panic can be reported.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = fmt.Errorf("panic with a %T", p)
 		}
 	}()
 	connection, err := newConnection(raw)
@@ -262,7 +262,7 @@ func (t *tx) apply(c *change) (err error) {
 	written, undos := t.written, len(t.undos)
 	defer func() {
 		if p := recover(); p != nil {
-			t.store.cfg.Logger.Error("a change panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			t.store.cfg.Logger.Error("a change panicked", "stack", string(debug.Stack()))
 			err = fmt.Errorf("internal error in the store: panic in a change")
 		}
 		if err != nil && t.broken == nil && (t.written != written || len(t.undos) != undos) {

@@ -65,7 +65,7 @@ func (a *Agent) execute(ctx context.Context, input string, stdout io.Writer, log
 func guarded(step func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
+			err = fmt.Errorf("panic with a %T", r)
 		}
 	}()
 	return step()

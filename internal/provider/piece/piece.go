@@ -44,7 +44,7 @@ func Stream(ctx context.Context, produce func(ctx context.Context, w *Writer) er
 		defer close(ended)
 		defer func() {
 			if r := recover(); r != nil {
-				produced = fmt.Errorf("produce output: panic: %v", r)
+				produced = fmt.Errorf("produce output: panic with a %T", r)
 			}
 		}()
 		produced = produce(producing, w)

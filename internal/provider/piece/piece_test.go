@@ -162,7 +162,7 @@ func TestHowAStreamEnds(t *testing.T) {
 		want    string
 	}{
 		"produce fails":  {t.Context(), func(context.Context, *piece.Writer) error { return mine }, take, "mine"},
-		"produce panics": {t.Context(), func(context.Context, *piece.Writer) error { panic("oh") }, take, "produce output: panic: oh"},
+		"produce panics": {t.Context(), func(context.Context, *piece.Writer) error { panic("oh") }, take, "produce output: panic with a string"},
 		"emit fails":     {t.Context(), flood, func([]byte, bool) error { return mine }, "mine"},
 		"context ends":   {canceled, flood, take, "context canceled"},
 		"context ends while nothing comes": {canceled, func(ctx context.Context, _ *piece.Writer) error {
