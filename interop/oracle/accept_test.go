@@ -1,4 +1,4 @@
-package interop_test
+package oracle_test
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/interop/oracle"
 )
 
 // acceptance are texts that a codec may be of two minds about. What the oracle,
@@ -108,7 +109,7 @@ func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repe
 // disagreement says how the two differ on a text, empty if they do not: either
 // both refuse it, or both read it and mean the same.
 func disagreement(message, text string) string {
-	theirs := newMessage(message).Interface()
+	theirs := oracle.NewMessage(message).Interface()
 	refused := protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal([]byte(text), theirs)
 	ours, violations, err := codecs[message].recode([]byte(text))
 	complaint := ""
@@ -128,7 +129,7 @@ func disagreement(message, text string) string {
 	case refused != nil:
 		return ""
 	}
-	got := newMessage(message).Interface()
+	got := oracle.NewMessage(message).Interface()
 	if err := protojson.Unmarshal(ours, got); err != nil {
 		return "the oracle does not read what we write: " + err.Error()
 	}

@@ -1,8 +1,8 @@
-module github.com/legation/legation/interop/go
+module github.com/legation/legation/interop
 
 go 1.26.0
 
-replace github.com/legation/legation => ../../
+replace github.com/legation/legation => ../
 
 require (
 	github.com/a2aproject/a2a-go/v2 v2.4.0

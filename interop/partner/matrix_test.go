@@ -1,4 +1,4 @@
-package interop_test
+package partner_test
 
 import (
 	"context"

@@ -1,11 +1,10 @@
-package interop_test
+package oracle_test
 
 import (
 	"math"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
@@ -26,15 +25,6 @@ func (s *source) below(n int) int {
 
 var texts = []string{
 	"", "text", "a/b", "é", "\u2028\u2029", "\x00\x1f\x7f", "💥 \ufffd\ufeff", "<&>\"'\\", "null", "0", " padded ", "__proto__", "TASK_STATE_WORKING",
-}
-
-// newMessage returns an empty message of the oracle.
-func newMessage(name string) protoreflect.Message {
-	found, err := protoregistry.GlobalTypes.FindMessageByName(oracle.Package().Append(protoreflect.Name(name)))
-	if err != nil {
-		return nil
-	}
-	return found.New()
 }
 
 // generate sets members of a message of the oracle as the source chooses.

@@ -1,4 +1,4 @@
-package interop_test
+package oracle_test
 
 import (
 	"maps"
@@ -6,15 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/genproto/googleapis/api/annotations"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/interop/oracle"
 )
 
 // table is the wire table, member by member, so that two of them compare.
@@ -63,9 +61,6 @@ type tableMethod struct {
 	ServerStreaming bool   `json:"serverStreaming"`
 }
 
-// oracle is the file of the protocol as the SDK's generated code embeds it.
-var oracle = a2apb.File_a2av1_proto
-
 func readTable(t *testing.T) table {
 	t.Helper()
 	data, err := os.ReadFile("../../specification/wire-v1.0.1.json")
@@ -88,12 +83,12 @@ func TestTableIsTheOracle(t *testing.T) {
 		t.Errorf("the code was generated from revision %s, %s, not from %s, %s",
 			a2a.SpecificationVersion, a2a.ProtoSHA256, read.Specification, read.ProtoSHA256)
 	}
-	if got := string(oracle.Package()); got != read.Package {
+	if got := string(oracle.File.Package()); got != read.Package {
 		t.Errorf("package %s, want %s", got, read.Package)
 	}
 	compare(t, "enum", byName(read.Enums, func(e tableEnum) string { return e.Name }), oracleEnums())
 	compare(t, "message", fieldsByName(read.Messages), oracleMessages())
-	methods := oracle.Services().ByName(protoreflect.Name(read.Service)).Methods()
+	methods := oracle.File.Services().ByName(protoreflect.Name(read.Service)).Methods()
 	var described []tableMethod
 	for i := range methods.Len() {
 		m := methods.Get(i)
@@ -146,8 +141,8 @@ func fieldsByName(messages []tableMessage) map[string]map[string]tableField {
 
 func oracleEnums() map[string]tableEnum {
 	enums := map[string]tableEnum{}
-	for i := range oracle.Enums().Len() {
-		e := oracle.Enums().Get(i)
+	for i := range oracle.File.Enums().Len() {
+		e := oracle.File.Enums().Get(i)
 		described := tableEnum{Name: string(e.Name())}
 		for j := range e.Values().Len() {
 			v := e.Values().Get(j)
@@ -160,8 +155,8 @@ func oracleEnums() map[string]tableEnum {
 
 func oracleMessages() map[string]map[string]tableField {
 	messages := map[string]map[string]tableField{}
-	for i := range oracle.Messages().Len() {
-		m := oracle.Messages().Get(i)
+	for i := range oracle.File.Messages().Len() {
+		m := oracle.File.Messages().Get(i)
 		fields := map[string]tableField{}
 		for j := range m.Fields().Len() {
 			f := m.Fields().Get(j)
@@ -175,7 +170,7 @@ func oracleMessages() map[string]map[string]tableField {
 func oracleField(f protoreflect.FieldDescriptor) tableField {
 	field := tableField{
 		Name: string(f.Name()), JSON: f.JSONName(), Number: int32(f.Number()),
-		Type: kindName(f), Repeated: f.IsList(), Presence: presence(f), Required: required(f),
+		Type: kindName(f), Repeated: f.IsList(), Presence: presence(f), Required: oracle.Required(f),
 		Deprecated: f.Options().(*descriptorpb.FieldOptions).GetDeprecated(),
 	}
 	if f.IsMap() {
@@ -203,12 +198,6 @@ func presence(f protoreflect.FieldDescriptor) string {
 	return "implicit"
 }
 
-// required reports whether a field is annotated REQUIRED.
-func required(f protoreflect.FieldDescriptor) bool {
-	behaviours, _ := proto.GetExtension(f.Options(), annotations.E_FieldBehavior).([]annotations.FieldBehavior)
-	return slices.Contains(behaviours, annotations.FieldBehavior_REQUIRED)
-}
-
 func kindName(f protoreflect.FieldDescriptor) string {
 	switch {
 	case f.Message() != nil:
@@ -221,7 +210,7 @@ func kindName(f protoreflect.FieldDescriptor) string {
 
 // typeName is a name as the table has it: bare if it is of the protocol.
 func typeName(d protoreflect.Descriptor) string {
-	if d.ParentFile().Package() == oracle.Package() {
+	if d.ParentFile().Package() == oracle.File.Package() {
 		return string(d.Name())
 	}
 	return string(d.FullName())

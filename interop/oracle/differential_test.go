@@ -1,4 +1,4 @@
-package interop_test
+package oracle_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/interop/oracle"
 )
 
 // messageNames are the messages by which a fuzzer's number names them.
@@ -77,7 +78,7 @@ func difference(want, got proto.Message) string {
 // means the same to the oracle and to us: so do name, type and presence.
 func TestEveryMemberMeansTheSame(t *testing.T) {
 	for _, name := range messageNames {
-		empty := newMessage(name)
+		empty := oracle.NewMessage(name)
 		if empty == nil {
 			t.Errorf("message %s is not in the oracle", name)
 			continue
@@ -107,7 +108,7 @@ func TestDifferential(t *testing.T) {
 			for i := range s {
 				s[i] = byte(random.IntN(256))
 			}
-			m := newMessage(name)
+			m := oracle.NewMessage(name)
 			generate(&s, m)
 			checkAgreement(t, name, m.Interface(), func(difference string) { met[difference]++ })
 			if t.Failed() {
@@ -135,7 +136,7 @@ func FuzzDifferential(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message uint8, choices []byte) {
 		name := messageNames[int(message)%len(messageNames)]
 		s := source(choices[:min(len(choices), 1<<12)])
-		m := newMessage(name)
+		m := oracle.NewMessage(name)
 		generate(&s, m)
 		checkAgreement(t, name, m.Interface(), func(string) {})
 	})

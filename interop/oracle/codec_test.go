@@ -1,4 +1,4 @@
-package interop_test
+package oracle_test
 
 import (
 	"reflect"

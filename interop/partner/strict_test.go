@@ -1,4 +1,4 @@
-package interop_test
+package partner_test
 
 import (
 	"bufio"
@@ -15,6 +15,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/legation/legation/interop/oracle"
 )
 
 // strict reads everything of ours that goes over the wire as the strictest
@@ -55,7 +57,7 @@ func (s *strict) read(method string, envelope []byte, member string) {
 		return // an error
 	}
 	s.seen++
-	described := oracle.Services().Get(0).Methods().ByName(protoreflect.Name(method))
+	described := oracle.File.Services().Get(0).Methods().ByName(protoreflect.Name(method))
 	if described == nil {
 		s.faults = append(s.faults, "no such method: "+method)
 		return
@@ -65,8 +67,8 @@ func (s *strict) read(method string, envelope []byte, member string) {
 		side = described.Output()
 	}
 	m := (&emptypb.Empty{}).ProtoReflect()
-	if side.ParentFile() == oracle {
-		m = newMessage(string(side.Name()))
+	if side.ParentFile() == oracle.File {
+		m = oracle.NewMessage(string(side.Name()))
 	}
 	if err := protojson.Unmarshal(text, m.Interface()); err != nil {
 		s.faults = append(s.faults, fmt.Sprintf("%s: %s: %v", method, member, err))
@@ -76,7 +78,7 @@ func (s *strict) read(method string, envelope []byte, member string) {
 
 // lacking names the REQUIRED members that an object, or one in it, leaves out.
 func lacking(text jsontext.Value, d protoreflect.MessageDescriptor, path string) (found []string) {
-	if d.ParentFile() != oracle {
+	if d.ParentFile() != oracle.File {
 		return nil
 	}
 	var members map[string]jsontext.Value
@@ -88,7 +90,7 @@ func lacking(text jsontext.Value, d protoreflect.MessageDescriptor, path string)
 		value, ok := members[f.JSONName()]
 		at := path + "." + f.JSONName()
 		switch {
-		case !ok && required(f):
+		case !ok && oracle.Required(f):
 			found = append(found, at+" is missing")
 		case !ok || f.Message() == nil || f.IsMap():
 		case f.IsList():

@@ -1,4 +1,4 @@
-package interop_test
+package oracle_test
 
 import (
 	"time"
@@ -6,6 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/legation/legation/interop/oracle"
 )
 
 // wanted lists how a value that went through our codec differs from the
@@ -23,7 +25,7 @@ var wanted = []struct {
 			fields := m.Descriptor().Fields()
 			for i := range fields.Len() {
 				f := fields.Get(i)
-				if required(f) && f.Message() != nil && f.Cardinality() != protoreflect.Repeated && !m.Has(f) {
+				if oracle.Required(f) && f.Message() != nil && f.Cardinality() != protoreflect.Repeated && !m.Has(f) {
 					m.Mutable(f)
 					changed = true
 				}

@@ -1,4 +1,4 @@
-package interop_test
+package oracle_test
 
 import (
 	"reflect"
@@ -10,14 +10,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/interop/oracle"
 )
 
 // The exported API has a type for every message of the oracle, a constant for
 // every enum value and method, and a member for every field or oneof.
 func TestTypesAreTheOracles(t *testing.T) {
 	messages := map[string]int{}
-	for i := range oracle.Messages().Len() {
-		m := oracle.Messages().Get(i)
+	for i := range oracle.File.Messages().Len() {
+		m := oracle.File.Messages().Get(i)
 		members := m.Fields().Len()
 		for j := range m.Oneofs().Len() {
 			if o := m.Oneofs().Get(j); !o.IsSynthetic() {
@@ -35,13 +36,13 @@ func TestTypesAreTheOracles(t *testing.T) {
 	}
 	compare(t, "members of message", ours, messages)
 
-	for i := range oracle.Messages().Len() {
-		m := oracle.Messages().Get(i)
+	for i := range oracle.File.Messages().Len() {
+		m := oracle.File.Messages().Get(i)
 		for j := range m.Fields().Len() {
 			checkGoType(t, m.Fields().Get(j))
 		}
 	}
-	service := oracle.Services().Get(0)
+	service := oracle.File.Services().Get(0)
 	var names []string
 	for i := range service.Methods().Len() {
 		m := service.Methods().Get(i)
@@ -138,7 +139,7 @@ func singular(f protoreflect.FieldDescriptor) []reflect.Kind {
 		return []reflect.Kind{reflect.Slice} // JSON text
 	case f.Message().FullName() == "google.protobuf.Timestamp":
 		return []reflect.Kind{reflect.Struct}
-	case required(f):
+	case oracle.Required(f):
 		return []reflect.Kind{reflect.Struct}
 	}
 	return []reflect.Kind{reflect.Pointer}
