@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -58,7 +59,7 @@ func startAgent(dir string) (stop func(), err error) {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		if found := serving.FindStringSubmatch(lines.Text()); found != nil {
-			agentURL = found[1]
+			agentURL = strings.TrimSuffix(found[1], "/")
 			return stop, nil
 		}
 	}

@@ -61,14 +61,28 @@ func (c caller) begin(ctx context.Context, text string) (*a2a.Task, error) {
 }
 
 func TestGoServer(t *testing.T) {
+	t.Parallel()
+	runServer(t, goSDK, startPeer(t))
+}
+
+// runServer lets our client meet an agent of an SDK.
+func runServer(t *testing.T, name, server string) {
 	var reader strict
 	defer reader.report(t)
-	c, err := dial(t.Context(), startPeer(t, &reader, nil))
-	if err != nil {
-		t.Fatal(err)
+	peer := func(change func([]byte) []byte) caller {
+		b := &between{server: server, requests: &reader, answer: change}
+		if change != nil {
+			b.card = laterCard
+		}
+		c, err := dial(t.Context(), b.start(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
 	}
-	defer c.Close()
-	runCells(t, goServer, []cell{
+	c := peer(nil)
+	runCells(t, name+serverDirection, []cell{
 		{"send blocking", c.sendBlocking},
 		{"returnImmediately then poll", c.pollTask},
 		{"stream", c.stream},
@@ -79,45 +93,37 @@ func TestGoServer(t *testing.T) {
 		{"input-required round trip", c.inputRequired},
 		{"message instead of task", c.message},
 		{"files and data", c.files},
-		{"unknown task", func(ctx context.Context) error {
-			_, err := c.GetTask(ctx, &a2a.GetTaskRequest{ID: "no-such-task"})
-			return expectError(err, a2a.ErrTaskNotFound)
-		}},
+		{"unknown task", c.unknownTask},
 		{"version refusal", c.version},
 		{"unknown fields", func(ctx context.Context) error {
-			later, err := dial(ctx, startPeer(t, &reader, laterAnswer))
-			if err != nil {
-				return err
-			}
-			defer later.Close()
+			later := peer(laterAnswer)
 			return errors.Join(later.sendBlocking(ctx), later.stream(ctx), later.subscribe(ctx), later.listPages(ctx), later.inputRequired(ctx))
 		}},
-		{"unknown state", func(ctx context.Context) error {
-			later, err := dial(ctx, startPeer(t, &reader, replaced("TASK_STATE_INPUT_REQUIRED", "TASK_STATE_PAUSED")))
-			if err != nil {
-				return err
-			}
-			defer later.Close()
-			task, err := later.send(ctx, say("ask"), "TASK_STATE_PAUSED")
-			if err == nil && (task.Status.State.Known() || task.Status.State.Terminal()) {
-				return errors.New("a state nobody knows is taken for one that is")
-			}
-			return err
-		}},
-		{"unknown error code", func(ctx context.Context) error {
-			later, err := dial(ctx, startPeer(t, &reader, replaced("-32001", "-32010")))
-			if err != nil {
-				return err
-			}
-			defer later.Close()
-			_, err = later.GetTask(ctx, &a2a.GetTaskRequest{ID: "no-such-task"})
-			said, ok := errors.AsType[*a2a.Error](err)
-			if !ok {
-				return fmt.Errorf("error %w is not the peer's", err)
-			}
-			return expect("code", a2a.Code(-32010), said.Code)
-		}},
+		{"unknown state", peer(replaced("TASK_STATE_INPUT_REQUIRED", "TASK_STATE_PAUSED")).unknownState},
+		{"unknown error code", peer(replaced("-32001", "-32010")).unknownError},
 	})
+}
+
+func (c caller) unknownTask(ctx context.Context) error {
+	_, err := c.GetTask(ctx, &a2a.GetTaskRequest{ID: "no-such-task"})
+	return expectError(err, a2a.ErrTaskNotFound)
+}
+
+func (c caller) unknownState(ctx context.Context) error {
+	task, err := c.send(ctx, say("ask"), "TASK_STATE_PAUSED")
+	if err == nil && (task.Status.State.Known() || task.Status.State.Terminal()) {
+		return errors.New("a state nobody knows is taken for one that is")
+	}
+	return err
+}
+
+func (c caller) unknownError(ctx context.Context) error {
+	_, err := c.GetTask(ctx, &a2a.GetTaskRequest{ID: "no-such-task"})
+	said, ok := errors.AsType[*a2a.Error](err)
+	if !ok {
+		return fmt.Errorf("error %w is not the peer's", err)
+	}
+	return expect("code", a2a.Code(-32010), said.Code)
 }
 
 // replaced changes one word of an answer.

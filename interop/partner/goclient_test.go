@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/a2aproject/a2a-go/v2/a2a"
+	gosdk "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/google/go-cmp/cmp"
@@ -19,26 +19,26 @@ import (
 // goCaller is the SDK's client for the test agent.
 type goCaller struct{ *a2aclient.Client }
 
-func dialGo(ctx context.Context, transport http.RoundTripper) (goCaller, error) {
-	card, err := agentcard.DefaultResolver.Resolve(ctx, agentURL)
+func dialGo(ctx context.Context, agent string) (goCaller, error) {
+	card, err := agentcard.DefaultResolver.Resolve(ctx, agent)
 	if err != nil {
 		return goCaller{}, fmt.Errorf("card: %w", err)
 	}
-	client, err := a2aclient.NewFromCard(ctx, card, a2aclient.WithJSONRPCTransport(&http.Client{Transport: transport}))
+	client, err := a2aclient.NewFromCard(ctx, card, a2aclient.WithJSONRPCTransport(http.DefaultClient))
 	return goCaller{client}, err
 }
 
-func ask(text string, parts ...*sdk.Part) *sdk.SendMessageRequest {
-	return &sdk.SendMessageRequest{Message: sdk.NewMessage(sdk.MessageRoleUser, append([]*sdk.Part{sdk.NewTextPart(text)}, parts...)...)}
+func ask(text string, parts ...*gosdk.Part) *gosdk.SendMessageRequest {
+	return &gosdk.SendMessageRequest{Message: gosdk.NewMessage(gosdk.MessageRoleUser, append([]*gosdk.Part{gosdk.NewTextPart(text)}, parts...)...)}
 }
 
 // send sends a message and expects a task in one of the states.
-func (c goCaller) send(ctx context.Context, req *sdk.SendMessageRequest, states ...sdk.TaskState) (*sdk.Task, error) {
+func (c goCaller) send(ctx context.Context, req *gosdk.SendMessageRequest, states ...gosdk.TaskState) (*gosdk.Task, error) {
 	result, err := c.SendMessage(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	task, ok := result.(*sdk.Task)
+	task, ok := result.(*gosdk.Task)
 	if !ok {
 		return nil, fmt.Errorf("answer is a %T", result)
 	}
@@ -49,13 +49,13 @@ func (c goCaller) send(ctx context.Context, req *sdk.SendMessageRequest, states 
 }
 
 // begin sends a message and does not wait for the work.
-func (c goCaller) begin(ctx context.Context, text string) (*sdk.Task, error) {
+func (c goCaller) begin(ctx context.Context, text string) (*gosdk.Task, error) {
 	req := ask(text)
-	req.Config = &sdk.SendMessageConfig{ReturnImmediately: true}
-	return c.send(ctx, req, sdk.TaskStateSubmitted, sdk.TaskStateWorking)
+	req.Config = &gosdk.SendMessageConfig{ReturnImmediately: true}
+	return c.send(ctx, req, gosdk.TaskStateSubmitted, gosdk.TaskStateWorking)
 }
 
-func artifactText(task *sdk.Task) string {
+func artifactText(task *gosdk.Task) string {
 	var b strings.Builder
 	for _, a := range task.Artifacts {
 		for _, p := range a.Parts {
@@ -80,57 +80,61 @@ func expectError(err, want error) error {
 }
 
 func TestGoClient(t *testing.T) {
+	t.Parallel()
 	var reader strict
 	defer reader.report(t)
-	c, err := dialGo(t.Context(), &reader)
-	if err != nil {
-		t.Fatal(err)
+	meet := func(b *between) goCaller {
+		c, err := dialGo(t.Context(), b.start(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
 	}
-	runCells(t, goClient, []cell{
-		{"send blocking", c.sendBlocking},
-		{"returnImmediately then poll", c.pollTask},
-		{"stream", c.stream},
-		{"subscribe", c.subscribe},
-		{"subscribe to an ended task", c.subscribeEnded},
-		{"list pages", c.listPages},
-		{"cancel", c.cancel},
-		{"input-required round trip", c.inputRequired},
-		{"message instead of task", c.message},
-		{"files and data received", c.filesReceived},
-		{"files and data sent", c.filesSent},
-		{"unknown task", func(ctx context.Context) error {
-			_, err := c.GetTask(ctx, &sdk.GetTaskRequest{ID: "no-such-task"})
-			return expectError(err, sdk.ErrTaskNotFound)
-		}},
-		{"version refusal", func(ctx context.Context) error {
-			later, err := dialGo(ctx, roundTrip(func(req *http.Request) (*http.Response, error) {
-				req = req.Clone(req.Context())
-				req.Header.Set("A2A-Version", "1.1")
-				return http.DefaultTransport.RoundTrip(req)
-			}))
-			if err != nil {
-				return err
-			}
-			_, err = later.SendMessage(ctx, ask("hello"))
-			return expectError(err, sdk.ErrVersionNotSupported)
-		}},
-		{"unknown fields", func(ctx context.Context) error {
-			later, err := dialGo(ctx, roundTrip(addLaterMembers))
-			if err != nil {
-				return err
-			}
-			task, err := later.send(ctx, ask("hello"), sdk.TaskStateCompleted)
-			if err != nil {
-				return err
-			}
-			_, err = later.GetTask(ctx, &sdk.GetTaskRequest{ID: task.ID})
-			return err
-		}},
-	})
+	c := meet(&between{server: agentURL, answers: &reader})
+	cells := map[string]func(context.Context) error{
+		"send blocking":               c.sendBlocking,
+		"returnImmediately then poll": c.pollTask,
+		"stream":                      c.stream,
+		"subscribe":                   c.subscribe,
+		"subscribe to an ended task":  c.subscribeEnded,
+		"list pages":                  c.listPages,
+		"cancel":                      c.cancel,
+		"input-required round trip":   c.inputRequired,
+		"message instead of task":     c.message,
+		"files and data received":     c.filesReceived,
+		"files and data sent":         c.filesSent,
+		"unknown task":                c.unknownTask,
+		"version refusal":             meet(refused(agentURL)).version,
+		"unknown fields":              meet(withLaterRequests(agentURL)).unknownFields,
+	}
+	var column []cell
+	for _, name := range clientCells {
+		column = append(column, cell{name, cells[name]})
+	}
+	runCells(t, goSDK+clientDirection, column)
+}
+
+func (c goCaller) unknownTask(ctx context.Context) error {
+	_, err := c.GetTask(ctx, &gosdk.GetTaskRequest{ID: "no-such-task"})
+	return expectError(err, gosdk.ErrTaskNotFound)
+}
+
+func (c goCaller) version(ctx context.Context) error {
+	_, err := c.SendMessage(ctx, ask("hello"))
+	return expectError(err, gosdk.ErrVersionNotSupported)
+}
+
+func (c goCaller) unknownFields(ctx context.Context) error {
+	task, err := c.send(ctx, ask("hello"), gosdk.TaskStateCompleted)
+	if err != nil {
+		return err
+	}
+	_, err = c.GetTask(ctx, &gosdk.GetTaskRequest{ID: task.ID})
+	return err
 }
 
 func (c goCaller) sendBlocking(ctx context.Context) error {
-	task, err := c.send(ctx, ask("hello, world"), sdk.TaskStateCompleted)
+	task, err := c.send(ctx, ask("hello, world"), gosdk.TaskStateCompleted)
 	if err != nil {
 		return err
 	}
@@ -143,11 +147,11 @@ func (c goCaller) pollTask(ctx context.Context) error {
 		return err
 	}
 	return poll(ctx, func() (bool, error) {
-		now, err := c.GetTask(ctx, &sdk.GetTaskRequest{ID: task.ID})
+		now, err := c.GetTask(ctx, &gosdk.GetTaskRequest{ID: task.ID})
 		if err != nil {
 			return false, err
 		}
-		if now.Status.State.Terminal() && now.Status.State != sdk.TaskStateCompleted {
+		if now.Status.State.Terminal() && now.Status.State != gosdk.TaskStateCompleted {
 			return false, fmt.Errorf("task ended %s", now.Status.State)
 		}
 		return now.Status.State.Terminal(), nil
@@ -156,16 +160,16 @@ func (c goCaller) pollTask(ctx context.Context) error {
 
 func (c goCaller) stream(ctx context.Context) error {
 	var text strings.Builder
-	var last sdk.Event
+	var last gosdk.Event
 	first, chunks := true, 0
 	for event, err := range c.SendStreamingMessage(ctx, ask("tck-stream-chunked")) {
 		if err != nil {
 			return err
 		}
-		if _, ok := event.(*sdk.Task); first && !ok {
+		if _, ok := event.(*gosdk.Task); first && !ok {
 			return fmt.Errorf("first event is a %T", event)
 		}
-		if update, ok := event.(*sdk.TaskArtifactUpdateEvent); ok {
+		if update, ok := event.(*gosdk.TaskArtifactUpdateEvent); ok {
 			chunks++
 			for _, p := range update.Artifact.Parts {
 				text.WriteString(p.Text())
@@ -173,8 +177,8 @@ func (c goCaller) stream(ctx context.Context) error {
 		}
 		first, last = false, event
 	}
-	end, ok := last.(*sdk.TaskStatusUpdateEvent)
-	if !ok || end.Status.State != sdk.TaskStateCompleted {
+	end, ok := last.(*gosdk.TaskStatusUpdateEvent)
+	if !ok || end.Status.State != gosdk.TaskStateCompleted {
 		return fmt.Errorf("last event is %T", last)
 	}
 	if chunks < 3 {
@@ -188,56 +192,56 @@ func (c goCaller) subscribe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var states []sdk.TaskState
-	for event, err := range c.SubscribeToTask(ctx, &sdk.SubscribeToTaskRequest{ID: task.ID}) {
+	var states []gosdk.TaskState
+	for event, err := range c.SubscribeToTask(ctx, &gosdk.SubscribeToTaskRequest{ID: task.ID}) {
 		if err != nil {
 			return err
 		}
 		switch e := event.(type) {
-		case *sdk.Task:
+		case *gosdk.Task:
 			if len(states) > 0 {
 				return errors.New("a second snapshot")
 			}
 			states = append(states, "snapshot")
-			if _, err := c.CancelTask(ctx, &sdk.CancelTaskRequest{ID: task.ID}); err != nil {
+			if _, err := c.CancelTask(ctx, &gosdk.CancelTaskRequest{ID: task.ID}); err != nil {
 				return err
 			}
-		case *sdk.TaskStatusUpdateEvent:
+		case *gosdk.TaskStatusUpdateEvent:
 			states = append(states, e.Status.State)
 		}
 	}
-	if len(states) < 2 || states[0] != "snapshot" || states[len(states)-1] != sdk.TaskStateCanceled {
+	if len(states) < 2 || states[0] != "snapshot" || states[len(states)-1] != gosdk.TaskStateCanceled {
 		return fmt.Errorf("events %v, want a snapshot first and canceled last", states)
 	}
 	return nil
 }
 
 func (c goCaller) subscribeEnded(ctx context.Context) error {
-	task, err := c.send(ctx, ask("hello"), sdk.TaskStateCompleted)
+	task, err := c.send(ctx, ask("hello"), gosdk.TaskStateCompleted)
 	if err != nil {
 		return err
 	}
 	err = nil
-	for _, e := range c.SubscribeToTask(ctx, &sdk.SubscribeToTaskRequest{ID: task.ID}) {
+	for _, e := range c.SubscribeToTask(ctx, &gosdk.SubscribeToTaskRequest{ID: task.ID}) {
 		err = e
 	}
-	return expectError(err, sdk.ErrUnsupportedOperation)
+	return expectError(err, gosdk.ErrUnsupportedOperation)
 }
 
 func (c goCaller) listPages(ctx context.Context) error {
-	want := map[sdk.TaskID]bool{}
-	contextID := sdk.NewContextID()
+	want := map[gosdk.TaskID]bool{}
+	contextID := gosdk.NewContextID()
 	for range 3 {
 		req := ask("hello")
 		req.Message.ContextID = contextID
-		task, err := c.send(ctx, req, sdk.TaskStateCompleted)
+		task, err := c.send(ctx, req, gosdk.TaskStateCompleted)
 		if err != nil {
 			return err
 		}
 		want[task.ID] = true
 	}
-	got := map[sdk.TaskID]bool{}
-	req := &sdk.ListTasksRequest{ContextID: contextID, PageSize: 2}
+	got := map[gosdk.TaskID]bool{}
+	req := &gosdk.ListTasksRequest{ContextID: contextID, PageSize: 2}
 	var sizes []int
 	for {
 		page, err := c.ListTasks(ctx, req)
@@ -263,25 +267,25 @@ func (c goCaller) cancel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	task, err = c.CancelTask(ctx, &sdk.CancelTaskRequest{ID: task.ID})
+	task, err = c.CancelTask(ctx, &gosdk.CancelTaskRequest{ID: task.ID})
 	if err != nil {
 		return err
 	}
-	if task.Status.State != sdk.TaskStateCanceled {
+	if task.Status.State != gosdk.TaskStateCanceled {
 		return fmt.Errorf("task is %s", task.Status.State)
 	}
-	_, err = c.CancelTask(ctx, &sdk.CancelTaskRequest{ID: task.ID})
-	return expectError(err, sdk.ErrTaskNotCancelable)
+	_, err = c.CancelTask(ctx, &gosdk.CancelTaskRequest{ID: task.ID})
+	return expectError(err, gosdk.ErrTaskNotCancelable)
 }
 
 func (c goCaller) inputRequired(ctx context.Context) error {
-	asked, err := c.send(ctx, ask("tck-multi-turn"), sdk.TaskStateInputRequired)
+	asked, err := c.send(ctx, ask("tck-multi-turn"), gosdk.TaskStateInputRequired)
 	if err != nil {
 		return err
 	}
 	answer := ask("done")
 	answer.Message.TaskID, answer.Message.ContextID = asked.ID, asked.ContextID
-	done, err := c.send(ctx, answer, sdk.TaskStateCompleted)
+	done, err := c.send(ctx, answer, gosdk.TaskStateCompleted)
 	if err != nil {
 		return err
 	}
@@ -290,12 +294,12 @@ func (c goCaller) inputRequired(ctx context.Context) error {
 
 func (c goCaller) message(ctx context.Context) error {
 	req := ask("hello")
-	req.Message.ID = "tck-message-response-" + sdk.NewMessageID()
+	req.Message.ID = "tck-message-response-" + gosdk.NewMessageID()
 	result, err := c.SendMessage(ctx, req)
 	if err != nil {
 		return err
 	}
-	message, ok := result.(*sdk.Message)
+	message, ok := result.(*gosdk.Message)
 	if !ok {
 		return fmt.Errorf("answer is a %T", result)
 	}
@@ -303,21 +307,21 @@ func (c goCaller) message(ctx context.Context) error {
 }
 
 func (c goCaller) filesReceived(ctx context.Context) error {
-	for prefix, want := range map[string]*sdk.Part{
-		"tck-artifact-file-url-": {Content: sdk.URL("https://example.com/output.txt"), Filename: "output.txt", MediaType: "text/plain"},
-		"tck-artifact-data-":     {Content: sdk.Data{Value: map[string]any{"key": "value", "count": 42.0}}},
-		"tck-artifact-file-":     {Content: sdk.Raw("Generated text content"), Filename: "output.txt", MediaType: "text/plain"},
+	for prefix, want := range map[string]*gosdk.Part{
+		"tck-artifact-file-url-": {Content: gosdk.URL("https://example.com/output.txt"), Filename: "output.txt", MediaType: "text/plain"},
+		"tck-artifact-data-":     {Content: gosdk.Data{Value: map[string]any{"key": "value", "count": 42.0}}},
+		"tck-artifact-file-":     {Content: gosdk.Raw("Generated text content"), Filename: "output.txt", MediaType: "text/plain"},
 	} {
 		req := ask("hello")
-		req.Message.ID = prefix + sdk.NewMessageID()
-		task, err := c.send(ctx, req, sdk.TaskStateCompleted)
+		req.Message.ID = prefix + gosdk.NewMessageID()
+		task, err := c.send(ctx, req, gosdk.TaskStateCompleted)
 		if err != nil {
 			return err
 		}
 		if len(task.Artifacts) != 1 {
 			return fmt.Errorf("%s: %d artifacts", prefix, len(task.Artifacts))
 		}
-		if err := expect(prefix, sdk.ContentParts{want}, task.Artifacts[0].Parts); err != nil {
+		if err := expect(prefix, gosdk.ContentParts{want}, task.Artifacts[0].Parts); err != nil {
 			return err
 		}
 	}
@@ -327,13 +331,13 @@ func (c goCaller) filesReceived(ctx context.Context) error {
 func (c goCaller) filesSent(ctx context.Context) error {
 	content := bytes.Repeat([]byte{0, 1, 0xfe, 0xff}, 1000)
 	req := ask("hello",
-		&sdk.Part{Content: sdk.Raw(content), Filename: "a.txt", MediaType: "text/plain"},
-		sdk.NewDataPart(map[string]any{"n": 1.5, "list": []any{nil, "x"}}))
-	task, err := c.send(ctx, req, sdk.TaskStateCompleted)
+		&gosdk.Part{Content: gosdk.Raw(content), Filename: "a.txt", MediaType: "text/plain"},
+		gosdk.NewDataPart(map[string]any{"n": 1.5, "list": []any{nil, "x"}}))
+	task, err := c.send(ctx, req, gosdk.TaskStateCompleted)
 	if err != nil {
 		return err
 	}
-	stored, err := c.GetTask(ctx, &sdk.GetTaskRequest{ID: task.ID})
+	stored, err := c.GetTask(ctx, &gosdk.GetTaskRequest{ID: task.ID})
 	if err != nil {
 		return err
 	}

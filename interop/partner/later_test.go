@@ -2,15 +2,12 @@ package partner_test
 
 import (
 	"bytes"
-	"io"
+	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
 )
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // later are members that revisions after 1.0 may have, or nobody has.
 var later = map[string]any{
@@ -39,22 +36,38 @@ func withLater(v any) any {
 	return v
 }
 
-// addLaterMembers sends a request with members of later revisions in its params.
-func addLaterMembers(req *http.Request) (*http.Response, error) {
-	if req.Body == nil {
-		return http.DefaultTransport.RoundTrip(req)
+// refused passes requests on with a version that nobody serves.
+func refused(server string) *between {
+	return &between{server: server, header: func(h http.Header) { h.Set("A2A-Version", "1.1") }}
+}
+
+// withLaterRequests passes requests on with members of later revisions in
+// their params.
+func withLaterRequests(server string) *between {
+	return &between{server: server, request: func(text []byte) ([]byte, error) { return rewritten(text, "params") }}
+}
+
+// laterCard makes a card one of a later revision: more members everywhere, and
+// an interface of a version of its own, offered first.
+func laterCard(text []byte) []byte {
+	var card map[string]any
+	if json.Unmarshal(text, &card) != nil {
+		return text
 	}
-	text, err := io.ReadAll(req.Body)
+	interfaces, _ := card["supportedInterfaces"].([]any)
+	if len(interfaces) == 0 {
+		return text
+	}
+	first, _ := interfaces[0].(map[string]any)
+	newer := maps.Clone(first)
+	newer["protocolVersion"] = "1.1"
+	newer["url"] = fmt.Sprint(first["url"], "-1.1")
+	card["supportedInterfaces"] = append([]any{newer}, interfaces...)
+	changed, err := json.Marshal(withLater(card))
 	if err != nil {
-		return nil, err
+		return text
 	}
-	text, err = rewritten(text, "params")
-	if err != nil {
-		return nil, err
-	}
-	changed := req.Clone(req.Context())
-	changed.Body, changed.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	return http.DefaultTransport.RoundTrip(changed)
+	return changed
 }
 
 // rewritten adds members of later revisions to one member of an envelope.

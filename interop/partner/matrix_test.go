@@ -20,14 +20,15 @@ type cell struct {
 // faults are the cells that cannot pass, by direction and name, with what is
 // wrong with the partner. One that passes fails the test: the list only shrinks.
 var faults = map[string]string{
-	goClient + "/subscribe to an ended task": "a2a-go v2.4.0 reads the answer to a subscription as a stream without looking at its content type, so that a plain JSON error is a stream without events (specification 1.0.1, sections 9.4.2 and 9.5)",
-	goServer + "/subscribe to an ended task": "a2a-go v2.4.0 forgets that a task was executed once it has ended, and says task not found (specification 1.0.1, section 3.1.6, asks for UnsupportedOperationError)",
-	goServer + "/version refusal":            "a2a-go v2.4.0 does not look at A2A-Version (specification 1.0.1, section 3.6.2)",
+	goSDK + clientDirection + "/subscribe to an ended task": "a2a-go v2.4.0 reads the answer to a subscription as a stream without looking at its content type, so that a plain JSON error is a stream without events (specification 1.0.1, sections 9.4.2 and 9.5)",
+	goSDK + serverDirection + "/subscribe to an ended task": "a2a-go v2.4.0 forgets that a task was executed once it has ended, and says task not found (specification 1.0.1, section 3.1.6, asks for UnsupportedOperationError)",
+	goSDK + serverDirection + "/version refusal":            "a2a-go v2.4.0 does not look at A2A-Version (specification 1.0.1, section 3.6.2)",
 }
 
 const (
-	goClient = "a2a-go client to Legation server"
-	goServer = "Legation client to a2a-go server"
+	goSDK           = "a2a-go"
+	clientDirection = " client to Legation server"
+	serverDirection = " server for Legation client"
 )
 
 // runCells runs a direction of the matrix and prints its column.

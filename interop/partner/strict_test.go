@@ -1,12 +1,7 @@
 package partner_test
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
-	"io"
-	"net/http"
-	"strings"
 	"sync"
 	"testing"
 
@@ -114,68 +109,4 @@ func methodOf(request []byte) string {
 	}
 	_ = json.Unmarshal(request, &envelope)
 	return envelope.Method
-}
-
-// RoundTrip reads the answers of our server.
-func (s *strict) RoundTrip(req *http.Request) (*http.Response, error) {
-	text, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, err
-	}
-	again := req.Clone(req.Context())
-	again.Body = io.NopCloser(bytes.NewReader(text))
-	resp, err := http.DefaultTransport.RoundTrip(again)
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = &copied{ReadCloser: resp.Body, closed: func(body []byte) {
-		method := methodOf(text)
-		if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-			s.read(method, body, "result")
-			return
-		}
-		lines := bufio.NewScanner(bytes.NewReader(body))
-		lines.Buffer(nil, 1<<24)
-		for lines.Scan() {
-			if event, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:")); ok {
-				s.read(method, event, "result")
-			}
-		}
-	}}
-	return resp, nil
-}
-
-// copied keeps what is read of a body for when it is closed.
-type copied struct {
-	io.ReadCloser
-	body   bytes.Buffer
-	closed func([]byte)
-}
-
-func (c *copied) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	c.body.Write(p[:n])
-	return n, err
-}
-
-func (c *copied) Close() error {
-	if c.closed != nil {
-		c.closed(c.body.Bytes())
-		c.closed = nil
-	}
-	return c.ReadCloser.Close()
-}
-
-// requests reads what our client sends before a handler gets it.
-func (s *strict) requests(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, err := io.ReadAll(r.Body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		s.read(methodOf(text), text, "params")
-		r.Body = io.NopCloser(bytes.NewReader(text))
-		next.ServeHTTP(w, r)
-	})
 }

@@ -1,0 +1,196 @@
+package partner_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// sdk is an SDK for another language: a folder with two programs written with
+// it and the lock file of what they need.
+//
+// The client is told three addresses of the test agent, runs its cells, and
+// prints a line for each: {"cell":NAME,"error":TEXT}, where the text is empty if
+// all went well. At --refused requests arrive with a version nobody serves, at
+// --later with members that 1.0 does not have.
+//
+// The server prints "Serving ADDRESS", and serves an agent that does what
+// [executor] does until its standard input ends.
+type sdk struct {
+	name           string
+	dir            string
+	runtime        []string // what runs a program, from the folder
+	client, server string
+}
+
+var (
+	python     = sdk{"Python a2a-sdk", "python", []string{".venv/bin/python", "-u"}, "client.py", "server.py"}
+	javascript = sdk{"JavaScript @a2a-js/sdk", "javascript", []string{"node"}, "client.mjs", "server.mjs"}
+)
+
+// installed skips a test where the SDK is not installed, unless all have to be.
+func (s sdk) installed(t *testing.T) {
+	t.Helper()
+	mark := filepath.Join("..", s.dir, ".installed")
+	if _, err := os.Stat(mark); err == nil {
+		return
+	}
+	if os.Getenv("LEGATION_PARTNERS") == "all" {
+		t.Fatalf("%s is not installed", s.name)
+	}
+	t.Skipf("%s is NOT TESTED: it is not installed here; make interop installs and tests all partners", s.name)
+}
+
+func (s sdk) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	line := slices.Concat(s.runtime, []string{program}, args)
+	if strings.Contains(line[0], "/") {
+		line[0] = filepath.Join("..", s.dir, line[0])
+		line[0], _ = filepath.Abs(line[0])
+	}
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd.Dir = filepath.Join("..", s.dir)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// clientCells are what every client does.
+var clientCells = []string{
+	"send blocking", "returnImmediately then poll", "stream", "subscribe", "subscribe to an ended task", "list pages", "cancel",
+	"input-required round trip", "message instead of task", "files and data received", "files and data sent", "unknown task",
+	"version refusal", "unknown fields",
+}
+
+// runClient lets the SDK's client meet the test agent.
+func (s sdk) runClient(t *testing.T) {
+	t.Parallel()
+	s.installed(t)
+	var reader strict
+	defer reader.report(t)
+	agent := &between{server: agentURL, answers: &reader}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := s.command(ctx, s.client,
+		"--agent", agent.start(t),
+		"--refused", refused(agentURL).start(t),
+		"--later", withLaterRequests(agentURL).start(t))
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", s.client, err, out, complaints.Bytes())
+	}
+	results, err := readResults(out)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", s.client, err, out)
+	}
+	var cells []cell
+	for _, name := range clientCells {
+		cells = append(cells, cell{name, func(context.Context) error {
+			result, ok := results[name]
+			if !ok {
+				return errors.New("the client says nothing of it")
+			}
+			return result
+		}})
+		defer delete(results, name)
+	}
+	runCells(t, s.name+clientDirection, cells)
+	for name := range results {
+		if !slices.Contains(clientCells, name) {
+			t.Errorf("%q is no cell", name)
+		}
+	}
+}
+
+// readResults reads the lines of a client. A cell that went well is nil.
+func readResults(out []byte) (map[string]error, error) {
+	results := map[string]error{}
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct {
+			Cell  string `json:"cell"`
+			Error string `json:"error"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return nil, fmt.Errorf("line %q: %w", lines.Text(), err)
+		}
+		results[line.Cell] = nil
+		if line.Error != "" {
+			results[line.Cell] = errors.New(line.Error)
+		}
+	}
+	return results, lines.Err()
+}
+
+// serve runs the SDK's server until the test ends, and returns its address.
+func (s sdk) serve(t *testing.T) string {
+	t.Helper()
+	s.installed(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	cmd := s.command(ctx, s.server)
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address, drained := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(drained)
+		defer close(address)
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			if found := serving.FindStringSubmatch(lines.Text()); found != nil {
+				address <- found[1]
+				break
+			}
+		}
+		_, _ = io.Copy(io.Discard, stdout)
+	}()
+	t.Cleanup(func() {
+		stdin.Close()
+		<-drained
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s did not end well: %v", s.server, err)
+		}
+		cancel()
+		if t.Failed() {
+			t.Logf("%s: %s", s.server, complaints.Bytes())
+		}
+	})
+	found, ok := <-address
+	if !ok {
+		t.Fatalf("%s did not say where it serves", s.server)
+	}
+	return found
+}
+
+func TestPythonClient(t *testing.T)     { python.runClient(t) }
+func TestJavaScriptClient(t *testing.T) { javascript.runClient(t) }
+
+func TestPythonServer(t *testing.T) { t.Parallel(); runServer(t, python.name, python.serve(t)) }
+func TestJavaScriptServer(t *testing.T) {
+	t.Parallel()
+	runServer(t, javascript.name, javascript.serve(t))
+}
