@@ -3,11 +3,11 @@ package partner_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -25,44 +25,60 @@ func runWithAgent(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	stop, err := startAgent(dir)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "test agent:", err)
-		return 1
+	program, err := build(dir, "./conformance/testagent")
+	if err == nil {
+		var stop func()
+		agentURL, stop, err = startServing(program, "--listen", "127.0.0.1:0", "--set", "on")
+		if err == nil {
+			defer stop()
+			status := m.Run()
+			if path := os.Getenv("LEGATION_MATRIX"); path != "" {
+				err = writeMatrix(path)
+			}
+			if err == nil {
+				return status
+			}
+		}
 	}
-	defer stop()
-	return m.Run()
+	fmt.Fprintln(os.Stderr, err)
+	return 1
 }
 
-var serving = regexp.MustCompile(`Serving (http://\S+)`)
+// build builds a program of the product's module.
+func build(dir, pkg string) (program string, err error) {
+	program = filepath.Join(dir, filepath.Base(pkg))
+	cmd := exec.Command("go", "build", "-o", program, pkg)
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return program, nil
+}
 
-func startAgent(dir string) (stop func(), err error) {
-	program := filepath.Join(dir, "testagent")
-	build := exec.Command("go", "build", "-o", program, "./conformance/testagent")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, out)
-	}
-	agent := exec.Command(program, "--listen", "127.0.0.1:0", "--set", "on")
-	agent.Stderr = os.Stderr
-	stdout, err := agent.StdoutPipe()
+var serving = regexp.MustCompile(`(?i)serving .*?(http://[^/\s]+)`)
+
+// startServing starts a program that says where it serves.
+func startServing(program string, args ...string) (at string, stop func(), err error) {
+	cmd := exec.Command(program, args...)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	if err := agent.Start(); err != nil {
-		return nil, err
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
 	}
 	stop = func() {
-		_ = agent.Process.Signal(syscall.SIGTERM)
-		_ = agent.Wait()
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
 	}
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		if found := serving.FindStringSubmatch(lines.Text()); found != nil {
-			agentURL = strings.TrimSuffix(found[1], "/")
-			return stop, nil
+			go func() { _, _ = io.Copy(io.Discard, stdout) }()
+			return found[1], stop, nil
 		}
 	}
 	stop()
-	return nil, fmt.Errorf("it did not say where it serves")
+	return "", nil, fmt.Errorf("%s did not say where it serves", filepath.Base(program))
 }

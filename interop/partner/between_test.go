@@ -3,6 +3,7 @@ package partner_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,7 @@ import (
 // they say. To the client it is the server: cards that pass name its address.
 type between struct {
 	server   string // what requests are passed on to
+	named    string // what the server calls itself, if not that
 	requests *strict
 	answers  *strict
 
@@ -77,7 +79,7 @@ func (b *between) pass(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if r.Method == http.MethodGet {
-		body = bytes.ReplaceAll(body, []byte(b.server), []byte("http://"+r.Host))
+		body = bytes.ReplaceAll(body, []byte(cmp.Or(b.named, b.server)), []byte("http://"+r.Host))
 		if b.card != nil {
 			body = b.card(body)
 		}

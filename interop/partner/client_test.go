@@ -26,12 +26,20 @@ type caller struct {
 	url string
 }
 
-func dial(ctx context.Context, peer string) (caller, error) {
+// dial makes a client. Each time the way to a task breaks is told to broken.
+func dial(ctx context.Context, peer string, broken ...func(error)) (caller, error) {
 	at, err := url.Parse(peer)
 	if err != nil {
 		return caller{}, err
 	}
-	c, err := client.Dial(ctx, peer, client.Config{Policy: guard.Policy{AllowHosts: []string{at.Host}}})
+	c, err := client.Dial(ctx, peer, client.Config{
+		Policy: guard.Policy{AllowHosts: []string{at.Host}},
+		Interrupted: func(_ a2a.TaskID, err error) {
+			for _, tell := range broken {
+				tell(err)
+			}
+		},
+	})
 	return caller{c, peer}, err
 }
 

@@ -28,6 +28,7 @@ var faults = map[string]string{
 const (
 	goSDK           = "a2a-go"
 	clientDirection = " client to Legation server"
+	nginxDirection  = " client through nginx to Legation server"
 	serverDirection = " server for Legation client"
 )
 
@@ -43,15 +44,17 @@ func runCells(t *testing.T, direction string, cells []cell) {
 		cancel()
 		reason, listed := faults[direction+"/"+c.name]
 		verdict := "ok"
+		result := outcome{direction: direction, cell: c.name, failed: err != nil && !listed || err == nil && listed}
 		switch {
 		case err != nil && listed:
-			verdict = "partner's fault: " + reason
+			verdict, result.fault = "partner's fault: "+reason, reason
 		case err != nil:
 			verdict = "FAIL"
 			t.Errorf("%s: %s: %v", direction, c.name, err)
 		case listed:
 			t.Errorf("%s: %s passes; take it off the list of faults", direction, c.name)
 		}
+		record(result)
 		fmt.Fprintf(&column, "  %-32s %s\n", c.name, verdict)
 	}
 	for _, key := range slices.Sorted(maps.Keys(faults)) {

@@ -73,13 +73,14 @@ var clientCells = []string{
 	"version refusal", "unknown fields",
 }
 
-// runClient lets the SDK's client meet the test agent.
-func (s sdk) runClient(t *testing.T) {
-	t.Parallel()
-	s.installed(t)
+var streamingCells = []string{"stream", "subscribe"}
+
+// runClient lets the SDK's client meet the test agent, and looks at some of its
+// cells.
+func (s sdk) runClient(t *testing.T, direction string, agent *between, names []string) {
 	var reader strict
 	defer reader.report(t)
-	agent := &between{server: agentURL, answers: &reader}
+	agent.answers = &reader
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := s.command(ctx, s.client,
@@ -97,7 +98,7 @@ func (s sdk) runClient(t *testing.T) {
 		t.Fatalf("%s: %v\n%s", s.client, err, out)
 	}
 	var cells []cell
-	for _, name := range clientCells {
+	for _, name := range names {
 		cells = append(cells, cell{name, func(context.Context) error {
 			result, ok := results[name]
 			if !ok {
@@ -105,9 +106,8 @@ func (s sdk) runClient(t *testing.T) {
 			}
 			return result
 		}})
-		defer delete(results, name)
 	}
-	runCells(t, s.name+clientDirection, cells)
+	runCells(t, s.name+direction, cells)
 	for name := range results {
 		if !slices.Contains(clientCells, name) {
 			t.Errorf("%q is no cell", name)
@@ -186,8 +186,16 @@ func (s sdk) serve(t *testing.T) string {
 	return found
 }
 
-func TestPythonClient(t *testing.T)     { python.runClient(t) }
-func TestJavaScriptClient(t *testing.T) { javascript.runClient(t) }
+func TestPythonClient(t *testing.T)     { t.Parallel(); python.meetsAgent(t) }
+func TestJavaScriptClient(t *testing.T) { t.Parallel(); javascript.meetsAgent(t) }
+
+func (s sdk) meetsAgent(t *testing.T) {
+	s.installed(t)
+	s.runClient(t, clientDirection, &between{server: agentURL}, clientCells)
+	t.Run("through nginx", func(t *testing.T) {
+		s.runClient(t, nginxDirection, behindNginx(t), streamingCells)
+	})
+}
 
 func TestPythonServer(t *testing.T) { t.Parallel(); runServer(t, python.name, python.serve(t)) }
 func TestJavaScriptServer(t *testing.T) {
