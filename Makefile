@@ -11,6 +11,8 @@ BENCH    ?= .
 TESTFLAGS ?=
 DEMOFLAGS ?=
 BENCHFLAGS ?=
+A2A_TCK_DIR ?=
+PYTHON ?= python3
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X github.com/legation/legation/internal/cli.version=$(VERSION)
@@ -32,7 +34,7 @@ COVER_PACKAGES := a2a task server client
 COVER_PROFILE  ?= .bin/cover.out
 
 .PHONY: all help release-go vet lint fmt test test-fast fuzz generate check-generate check-tidy check-format \
-	cover check-cover build demo bench bench-code bench-store interop-go vuln vulndb licences tools clean
+	cover check-cover build demo bench bench-code bench-store interop tck vuln vulndb licences tools clean
 
 all: vet lint test ## vet, lint and test: what must pass before a change is handed over
 
@@ -95,9 +97,26 @@ build: ## the binary ./legation, which knows its version
 demo: ## two instances on loopback, one handing a step to the other (DEMOFLAGS=--once)
 	$(GO) run ./cmd/legation demo $(DEMOFLAGS)
 
-interop-go: ## the Go SDK as client and server, and the proto as oracle (a module of its own)
+# The partners' packages are exactly those of their lock files.
+interop/python/.installed: interop/python/requirements.txt
+	@rm -f $@
+	@$(PYTHON) -m venv --clear $(@D)/.venv
+	@$(@D)/.venv/bin/python -m pip install --quiet --disable-pip-version-check --retries 5 --require-hashes --only-binary :all: -r $<
+	@touch $@
+
+interop/javascript/.installed: interop/javascript/package.json interop/javascript/package-lock.json
+	@rm -f $@
+	@cd $(@D) && npm ci --ignore-scripts --loglevel=error >/dev/null
+	@touch $@
+
+interop: interop/python/.installed interop/javascript/.installed ## the SDKs for Go, Python and JavaScript in both roles, nginx between, and the proto as oracle; needs python3, node and nginx
+	@mkdir -p .bin
 	$(GO) vet -C interop ./...
-	$(GO) test -C interop/go -race $(TESTFLAGS) ./...
+	LEGATION_PARTNERS=all LEGATION_MATRIX=$(CURDIR)/.bin/interop.md $(GO) test -C interop -race $(TESTFLAGS) ./...
+	@cat .bin/interop.md
+
+tck: ## the public conformance kit against the test agent (A2A_TCK_DIR=its checkout)
+	@$(GO) run ./conformance/tck --kit "$(A2A_TCK_DIR)"
 
 bench: ## ours beside a2a-go and plain net/http, as a Markdown table; some three minutes (BENCHFLAGS=--rounds=5)
 	@mkdir -p .bin/bench

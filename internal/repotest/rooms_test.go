@@ -44,6 +44,7 @@ const (
 	modSSE     = "github.com/tmaxmax/go-sse"
 	modSys     = "golang.org/x/sys"
 	modUUID    = "github.com/google/uuid"
+	modYAML    = "github.com/goccy/go-yaml"
 )
 
 // testModules may be imported by every test file.
@@ -111,9 +112,14 @@ var rooms = map[string]room{
 		},
 		tests: []string{"client"}, // the whole program, asked as others ask it
 	},
+	"internal/conformance": {
+		ring:    assembly,
+		imports: []string{"a2a", "guard", "server", "internal/app", "internal/config"},
+		modules: []string{modJSON, modYAML},
+	},
 	"internal/cli": {
 		ring:    assembly,
-		imports: []string{"a2a", "agent", "guard", "client", "server", "internal/app", "internal/config"},
+		imports: []string{"a2a", "agent", "guard", "client", "server", "internal/app", "internal/config", "internal/conformance"},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},
 	},
@@ -122,6 +128,7 @@ var rooms = map[string]room{
 		imports: []string{"internal/cli"},
 		tests:   []string{"a2a", "client", "guard"}, // kills the program and asks it what it remembers
 	},
+	"conformance/tck": {ring: assembly, modules: []string{modJSON}},
 	"conformance/testagent": {
 		ring:    assembly,
 		imports: []string{"a2a", "agent", "task", "server", "store/sqlite", "internal/jsonrpc"},

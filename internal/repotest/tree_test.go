@@ -52,8 +52,8 @@ var files = sync.OnceValues(func() ([]string, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		if entry.IsDir() {
-			switch rel {
-			case ".git", ".bin", "dist", "node_modules":
+			switch path.Base(rel) {
+			case ".git", ".bin", "dist", "node_modules", ".venv", "__pycache__":
 				return filepath.SkipDir
 			}
 			return nil

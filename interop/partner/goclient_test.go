@@ -14,6 +14,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/legation/legation/a2a"
 )
 
 // goCaller is the SDK's client for the test agent.
@@ -65,8 +67,18 @@ func artifactText(task *gosdk.Task) string {
 	return b.String()
 }
 
+// byValue compares data by what it means: JSON does not keep the order of
+// members.
+var byValue = cmp.Transformer("value", func(d a2a.PartData) any {
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return err
+	}
+	return v
+})
+
 func expect(what string, want, got any) error {
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, byValue); diff != "" {
 		return fmt.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 	return nil

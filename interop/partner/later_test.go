@@ -21,7 +21,7 @@ func withLater(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			if name != "metadata" && name != "data" && name != "params" {
+			if name != "metadata" && name != "data" && name != "params" && name != "securitySchemes" {
 				v[name] = withLater(member)
 			}
 		}

@@ -27,9 +27,9 @@ var faults = map[string]string{
 
 const (
 	goSDK           = "a2a-go"
-	clientDirection = " client to Legation server"
-	nginxDirection  = " client through nginx to Legation server"
-	serverDirection = " server for Legation client"
+	clientDirection = " client"
+	nginxDirection  = " client through nginx"
+	serverDirection = " server"
 )
 
 // runCells runs a direction of the matrix and prints its column.

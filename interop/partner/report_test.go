@@ -33,7 +33,8 @@ func writeMatrix(path string) error {
 	outcomes.Lock()
 	defer outcomes.Unlock()
 	slices.SortStableFunc(outcomes.all, func(a, b outcome) int { return strings.Compare(a.direction, b.direction) })
-	var directions, cells, faults []string
+	var directions, faults []string
+	cells := slices.Clone(clientCells)
 	seen := map[[2]string]string{}
 	for _, o := range outcomes.all {
 		if !slices.Contains(directions, o.direction) {
@@ -53,6 +54,7 @@ func writeMatrix(path string) error {
 		seen[[2]string{o.direction, o.cell}] = verdict
 	}
 	var b strings.Builder
+	b.WriteString("Clients of the SDKs meet our server, our client meets their servers.\n\n")
 	fmt.Fprintf(&b, "| Cell | %s |\n|---%s|\n", strings.Join(directions, " | "), strings.Repeat("|---", len(directions)))
 	for _, cell := range cells {
 		fmt.Fprintf(&b, "| %s", cell)
