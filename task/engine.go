@@ -110,6 +110,7 @@ type Engine struct {
 type handed struct {
 	record  Record
 	message *a2a.Message
+	durable <-chan struct{} // closed when the store has answered
 }
 
 // NewEngine returns an engine on store. Messages are taken and runs execute

@@ -15,6 +15,7 @@ type memory struct {
 	taskID    a2a.TaskID // empty before a task exists
 	contextID a2a.ContextID
 	message   *a2a.Message
+	durable   <-chan struct{} // closed when the task can be read; nil: it can
 }
 
 // maxReferences bounds how many referenced tasks are read for one message.
@@ -23,6 +24,13 @@ const maxReferences = 16
 func (m *memory) History(ctx context.Context) ([]a2a.Message, error) {
 	if m.taskID == "" {
 		return []a2a.Message{*m.message}, nil
+	}
+	if m.durable != nil {
+		select {
+		case <-m.durable:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	rec, err := m.engine.store.Task(ctx, m.owner, m.taskID)
 	if err != nil {

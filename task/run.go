@@ -27,13 +27,14 @@ type ending struct {
 // claimer's handler.
 func (e *Engine) handle(ctx context.Context, item work.Item) (finished bool) {
 	log := e.cfg.Logger.With("task", item.ID, "attempt", item.Attempt)
-	rec, message, err := e.claimed(ctx, item)
+	taken, err := e.claimed(ctx, item)
 	if err != nil {
 		if !errors.Is(err, ErrFenced) && ctx.Err() == nil {
 			log.Error("reading a claimed run failed", "error", err)
 		}
 		return errors.Is(err, ErrFenced)
 	}
+	rec := taken.record
 	d, err := newDraft(rec)
 	if err != nil {
 		log.Error("a stored task is unreadable", "error", err)
@@ -47,7 +48,7 @@ func (e *Engine) handle(ctx context.Context, item work.Item) (finished bool) {
 
 	end, ended := e.refuseEntry(rec, item)
 	if !ended {
-		end, ended = e.enter(ctx, log, rec, message, item, out)
+		end, ended = e.enter(ctx, log, taken, item, out)
 	}
 	out.close()
 	if !ended {
@@ -57,44 +58,42 @@ func (e *Engine) handle(ctx context.Context, item work.Item) (finished bool) {
 }
 
 // claimed reads what is to be run: the task, and the message that makes the turn.
-func (e *Engine) claimed(ctx context.Context, item work.Item) (Record, *a2a.Message, error) {
+func (e *Engine) claimed(ctx context.Context, item work.Item) (handed, error) {
 	e.mu.Lock()
 	known, ok := e.handed[item.Fence]
 	delete(e.handed, item.Fence)
 	e.mu.Unlock()
 	if ok {
-		return known.record, known.message, nil
+		return known, nil
 	}
 	rec, err := e.store.Held(ctx, item.Fence)
 	if err != nil {
-		return Record{}, nil, err
+		return handed{}, err
 	}
 	task, err := decoded(rec)
 	if err != nil {
-		return Record{}, nil, err
+		return handed{}, err
 	}
 	for i := len(task.History) - 1; i >= 0; i-- {
 		if task.History[i].Role == a2a.RoleUser {
-			return rec, &task.History[i], nil
+			return handed{record: rec, message: &task.History[i]}, nil
 		}
 	}
-	return Record{}, nil, fmt.Errorf("task %s has no message of its caller", rec.ID)
+	return handed{}, fmt.Errorf("task %s has no message of its caller", rec.ID)
 }
 
 // refuseEntry ends a turn that must not be entered, or not again.
 func (e *Engine) refuseEntry(rec Record, item work.Item) (ending, bool) {
-	answers, ok := e.agents.Agent(rec.Owner.Agent, rec.Skill)
-	if !ok {
+	if _, ok := e.agents.Agent(rec.Owner.Agent, rec.Skill); !ok {
 		return ending{outcome: agent.Failed("The skill of this task is no longer served here."), then: End}, true
 	}
 	// A turn that was never entered can be entered as if for the first time.
 	entered := item.Attempt > 1 && rec.State != a2a.TaskStateSubmitted
-	repeatable, _ := answers.(agent.Repeatable)
 	switch {
 	case e.unanswered(rec):
 		waited := e.cfg.Now().Sub(rec.StatusAt).Round(time.Second)
 		return ending{outcome: agent.Failed(fmt.Sprintf("No answer came within %v.", waited)), then: End}, true
-	case entered && (repeatable == nil || !repeatable.Repeatable()):
+	case entered && !e.repeatable(rec):
 		return ending{outcome: agent.Failed("The run was interrupted, probably by a restart, and cannot be repeated safely. Send the message again as a new task if it should be done again."), then: End}, true
 	case item.Attempt > e.cfg.Attempts:
 		return ending{outcome: agent.Failed(fmt.Sprintf("The run was interrupted %d times and was given up.", item.Attempt-1)), then: End}, true
@@ -117,7 +116,8 @@ func (e *Engine) unanswered(rec Record) bool {
 
 // enter runs an agent for one turn. It reports false when there is nothing to
 // write about its end: the task was canceled or taken over, or the process stops.
-func (e *Engine) enter(ctx context.Context, log *slog.Logger, rec Record, message *a2a.Message, item work.Item, out *output) (ending, bool) {
+func (e *Engine) enter(ctx context.Context, log *slog.Logger, taken handed, item work.Item, out *output) (ending, bool) {
+	rec, message := taken.record, taken.message
 	if e.cfg.RunTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, e.cfg.RunTimeout, errDeadline)
@@ -129,7 +129,7 @@ func (e *Engine) enter(ctx context.Context, log *slog.Logger, rec Record, messag
 			return ending{}, false
 		}
 	}
-	if repeatable, ok := answers.(agent.Repeatable); !ok || !repeatable.Repeatable() {
+	if !e.repeatable(rec) {
 		// Written down before it is begun: after a crash it is certain whether
 		// the agent had been entered.
 		if err := out.Flush(ctx); err != nil {
@@ -140,7 +140,7 @@ func (e *Engine) enter(ctx context.Context, log *slog.Logger, rec Record, messag
 		TaskID: rec.ID, ContextID: rec.ContextID, Skill: rec.Skill,
 		Number: rec.Turn.Number, Attempt: item.Attempt,
 		Message: message, Metadata: rec.Turn.Metadata, AcceptedOutputModes: rec.Turn.AcceptedOutputModes,
-		Memory: &memory{engine: e, owner: rec.Owner, taskID: rec.ID, contextID: rec.ContextID, message: message},
+		Memory: &memory{engine: e, owner: rec.Owner, taskID: rec.ID, contextID: rec.ContextID, message: message, durable: taken.durable},
 	}
 	type result struct {
 		outcome agent.Outcome

@@ -57,7 +57,7 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	if req.Message.TaskID != "" {
-		return e.accept(req.Message, func(adm Admission) (Accepted, error) {
+		return e.accept(stored, req.Message, func(adm Admission) (Accepted, error) {
 			return e.store.Continue(stored, e.continuation(key, req, adm), work.Effects{})
 		})
 	}
@@ -83,7 +83,7 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 	if rec.Size() > e.limit {
 		return Reply{}, ErrTooLarge
 	}
-	return e.accept(req.Message, func(adm Admission) (Accepted, error) {
+	return e.accept(stored, req.Message, func(adm Admission) (Accepted, error) {
 		return e.store.Create(stored, NewTask{Record: rec, Event: first, Message: key, Admission: adm}, work.Effects{})
 	})
 }
@@ -101,31 +101,6 @@ func (e *Engine) continuation(key MessageKey, req Request, adm Admission) Contin
 		},
 		Admission: adm,
 	}
-}
-
-// accept stores a message with a claim if this node has room for its run, and
-// starts the run.
-func (e *Engine) accept(message *a2a.Message, store func(Admission) (Accepted, error)) (Reply, error) {
-	slot, room := e.claimer.Reserve(work.KindRun)
-	accepted, err := store(Admission{
-		Claim: room, Lease: e.claimer.Lease(),
-		PerCaller: e.cfg.PerCaller, Queue: e.cfg.Queue,
-	})
-	switch {
-	case err == nil && accepted.Work != nil && room:
-		stored := *message // as it reads in the history
-		stored.TaskID, stored.ContextID = accepted.Record.ID, accepted.Record.ContextID
-		e.mu.Lock()
-		e.handed[accepted.Work.Fence] = handed{record: accepted.Record, message: &stored}
-		e.mu.Unlock()
-		slot.Start(*accepted.Work)
-	case room:
-		slot.Free()
-	}
-	if err != nil {
-		return Reply{}, err
-	}
-	return Reply{Task: &accepted.Record}, nil
 }
 
 // respond asks an agent for an answer without a task, unless the message

@@ -79,6 +79,12 @@ type Admission struct {
 
 	PerCaller int // most runs of one caller held at once
 	Queue     int // most runs of one caller queued
+
+	// Early, if not nil, may be told of a claimed run before it is durable; no
+	// change that is made under its fence becomes durable, or is seen, before
+	// it. If the change fails after all the fence is void, and if the store
+	// tries it again Early may be told of another. Early must not block.
+	Early func(Accepted)
 }
 
 // NewTask is a task to create.

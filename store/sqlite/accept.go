@@ -59,11 +59,7 @@ func (t *tx) create(created task.NewTask, events []task.Event, body []byte, effe
 	if err := t.insert(e, events, body); err != nil {
 		return task.Accepted{}, err
 	}
-	item, err := t.addWork(runKey(record.ID), record.Owner.Caller, claim, created.Admission.Lease)
-	if err != nil {
-		return task.Accepted{}, err
-	}
-	return task.Accepted{Record: record, Work: item}, t.effect(effects)
+	return t.begin(record, claim, created.Admission, effects)
 }
 
 // join answers with the task that a message went to, or with otherwise.
@@ -139,11 +135,22 @@ func (t *tx) continued(next task.Continuation, effects work.Effects) (task.Accep
 	if err := t.dropWork(runKey(record.ID)); err != nil {
 		return task.Accepted{}, err
 	}
-	item, err := t.addWork(runKey(record.ID), record.Owner.Caller, claim, next.Admission.Lease)
-	if err != nil {
+	return t.begin(record, claim, next.Admission, effects)
+}
+
+// begin makes the run of a message work, applies what travels with it, and
+// tells of it early.
+func (t *tx) begin(record task.Record, claim bool, admission task.Admission, effects work.Effects) (task.Accepted, error) {
+	accepted := task.Accepted{Record: record}
+	accepted.Work = t.addWork(runKey(record.ID), record.Owner.Caller, claim, admission.Lease)
+	if err := t.effect(effects); err != nil {
 		return task.Accepted{}, err
 	}
-	return task.Accepted{Record: record, Work: item}, t.effect(effects)
+	if accepted.Work != nil && admission.Early != nil {
+		t.early++
+		admission.Early(accepted)
+	}
+	return accepted, nil
 }
 
 // encode checks and encodes events of a change that is computed in the writer.

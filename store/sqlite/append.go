@@ -41,12 +41,9 @@ func (t *tx) append(fence work.Fence, batch task.Batch, body []byte, effects wor
 	}
 	switch batch.Then {
 	case task.End:
-		err = t.endWork(fence.Key)
+		t.endWork(fence.Key)
 	case task.Suspend:
-		err = t.suspendWork(fence.Key, batch.Until)
-	}
-	if err != nil {
-		return err
+		t.suspendWork(fence.Key, batch.Until)
 	}
 	return t.effect(effects)
 }

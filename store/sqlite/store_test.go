@@ -15,6 +15,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// TestStore passes the suite: REQ-LIST-02, REQ-LIST-03, REQ-LIST-10, REQ-LIST-11,
+// REQ-LIST-12 and REQ-LIST-13 against a plain filter over all tasks, REQ-LIST-09
+// for large ones, REQ-GET-01 and REQ-GET-03 for every read.
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Database { return directory(t.TempDir()) })
 }

@@ -138,6 +138,11 @@ func (t *tx) loadOwned(owner task.Owner, id a2a.TaskID) (*entry, error) {
 // loadHeld reads the task behind a fence that was found good, whose owner
 // nobody has to name.
 func (t *tx) loadHeld(id a2a.TaskID) (*entry, error) {
+	for _, c := range t.order { // may have no row yet
+		if c.record.ID == id {
+			return c.entry, nil
+		}
+	}
 	found, ok, err := t.one("SELECT owner FROM tasks WHERE id = ?1", string(id))
 	if err != nil {
 		return nil, err
@@ -160,32 +165,19 @@ const (
 		status = ?7, metadata = ?8, history = ?9, artifacts = ?10, state = ?11, status_ms = ?12 WHERE n = ?1`
 )
 
-// insert stores a new task and its first events.
+// insert takes a new task and its first events into the group. The body is the
+// events encoded.
 func (t *tx) insert(e *entry, events []task.Event, body []byte) error {
-	r := &e.record
-	state, err := stateNumber(r.State)
+	state, err := stateNumber(e.record.State)
 	if err != nil {
-		return err
-	}
-	modes, err := encodeModes(r.Turn.AcceptedOutputModes)
-	if err != nil {
-		return err
-	}
-	if _, err := t.exec(insertTask, e.n, e.owner, e.context, state, r.StatusAt.UnixMilli(), r.CreatedAt.UnixMilli(),
-		r.Last, r.Settled, int64(r.Turn.Number), string(r.ID), string(r.ContextID), r.Skill, modes, []byte(r.Turn.Metadata),
-		r.Status, r.Metadata, r.History, r.Artifacts); err != nil {
-		return err
-	}
-	if err := t.insertEvents(e, body); err != nil {
 		return err
 	}
 	t.totals.move(e, 0, state)
-	t.touch(e, events)
-	return nil
+	return t.touch(nil, e, events, body)
 }
 
-// update stores what became of a task, and the events that tell so. The body is
-// the events encoded, nil if there are none.
+// update takes what became of a task into the group, and the events that tell
+// so. The body is the events encoded, nil if there are none.
 func (t *tx) update(was *entry, record task.Record, events []task.Event, body []byte) error {
 	from, err := stateNumber(was.record.State)
 	if err != nil {
@@ -195,38 +187,9 @@ func (t *tx) update(was *entry, record task.Record, events []task.Event, body []
 	if err != nil {
 		return err
 	}
-	modes, err := encodeModes(record.Turn.AcceptedOutputModes)
-	if err != nil {
-		return err
-	}
 	e := &entry{place: was.place, record: record}
-	args := []any{e.n, record.Last, record.Settled, int64(record.Turn.Number), modes, []byte(record.Turn.Metadata),
-		record.Status, record.Metadata, record.History, record.Artifacts}
-	text := updateDocument
-	if from != to || !record.StatusAt.Equal(was.record.StatusAt) {
-		// State and status time are in the indexes of lists, which is why they
-		// are left alone where they can be.
-		text = updateTask
-		args = append(args, to, record.StatusAt.UnixMilli())
-	}
-	if _, err := t.exec(text, args...); err != nil {
-		return err
-	}
-	if len(events) > 0 {
-		if err := t.insertEvents(e, body); err != nil {
-			return err
-		}
-	}
 	t.totals.move(e, from, to)
-	t.touch(e, events)
-	return nil
-}
-
-// insertEvents stores events that were encoded, the last of which is the
-// record's last.
-func (t *tx) insertEvents(e *entry, body []byte) error {
-	_, err := t.exec("INSERT INTO events (key, body) VALUES (?1, ?2)", eventKey(e.n, e.record.Last), body)
-	return err
+	return t.touch(was, e, events, body)
 }
 
 // checkEvents makes sure that events continue those that are stored.

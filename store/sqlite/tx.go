@@ -1,7 +1,7 @@
 package sqlite
 
 import (
-	"github.com/legation/legation/task"
+	"github.com/legation/legation/internal/work"
 )
 
 // tx is the transaction of one group of changes. A change makes all its checks
@@ -10,27 +10,24 @@ import (
 type tx struct {
 	*writer
 	open    bool  // BEGIN was executed
-	written int   // statements that changed something
+	written int   // changes, of rows or of what is gathered for them
+	early   int   // runs that were told of before they are durable
 	broken  error // why the transaction cannot be committed
 	undos   []func()
 
 	tasks    map[taskKey]*touched
 	order    []*touched // in the order of their first change
+	work     map[work.Key]*workRow
 	totals   totals
 	contexts map[contextKey]int64 // new in this group
 	ready    bool                 // something became claimable
-}
-
-// touched is a task this group has changed.
-type touched struct {
-	*entry
-	events []task.Event // new ones
 }
 
 func newTx(w *writer) *tx {
 	return &tx{
 		writer:   w,
 		tasks:    map[taskKey]*touched{},
+		work:     map[work.Key]*workRow{},
 		totals:   newTotals(),
 		contexts: map[contextKey]int64{},
 	}
@@ -72,10 +69,10 @@ func (t *tx) commit() error {
 	if t.broken != nil {
 		return t.broken
 	}
+	if err := t.flush(); err != nil {
+		return err
+	}
 	if t.open {
-		if err := t.flushTotals(); err != nil {
-			return err
-		}
 		if _, err := t.connection.exec("COMMIT"); err != nil {
 			return err
 		}
@@ -107,24 +104,13 @@ func (t *tx) rollback() {
 }
 
 func (t *tx) reset() {
-	t.open, t.written, t.broken, t.ready = false, 0, nil, false
+	t.open, t.written, t.early, t.broken, t.ready = false, 0, 0, nil, false
 	clear(t.undos)
 	t.undos = t.undos[:0]
 	clear(t.tasks)
 	clear(t.order)
 	t.order = t.order[:0]
+	clear(t.work)
 	t.totals.reset()
 	clear(t.contexts)
-}
-
-// touch records the new form of a task and its new events.
-func (t *tx) touch(e *entry, events []task.Event) {
-	known, ok := t.tasks[e.key()]
-	if !ok {
-		known = &touched{}
-		t.tasks[e.key()] = known
-		t.order = append(t.order, known)
-	}
-	known.entry = e
-	known.events = append(known.events, events...)
 }

@@ -57,9 +57,7 @@ func (s *Store) Release(ctx context.Context, fences []work.Fence) error {
 				continue
 			}
 			h := t.jobs.held[fence.Key]
-			if err := t.setWork(fence.Key, statusReady, h.attempt, h.queued, h.woken); err != nil {
-				return err
-			}
+			t.putWork(fence.Key, workRow{status: statusReady, attempt: h.attempt, queued: h.queued, woken: h.woken, group: h.group}, true)
 			t.letGo(fence.Key)
 			t.addLoad(h.group, 0, 1)
 		}
@@ -83,6 +81,9 @@ func (t *tx) claim(query work.Query) ([]work.Item, error) {
 	}
 	now := t.store.cfg.Now()
 	if err := t.wakeDue(query, now); err != nil {
+		return nil, err
+	}
+	if err := t.flushWork(); err != nil {
 		return nil, err
 	}
 	candidates := t.expired(query.Kind, now)
@@ -116,11 +117,7 @@ func (t *tx) claim(query work.Query) ([]work.Item, error) {
 	var items []work.Item
 	until := now.Add(query.Lease)
 	for _, c := range candidates[:min(len(candidates), query.Limit)] {
-		item, err := t.take(c, until)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
+		items = append(items, t.take(c, until))
 	}
 	return items, nil
 }
@@ -128,6 +125,9 @@ func (t *tx) claim(query work.Query) ([]work.Item, error) {
 // wakeDue makes work ready that was suspended until now.
 func (t *tx) wakeDue(query work.Query, now time.Time) error {
 	const due = "SELECT id FROM work WHERE status = 2 AND kind = ?1 AND due_ms <= ?2 ORDER BY due_ms LIMIT ?3"
+	if err := t.flushWork(); err != nil {
+		return err
+	}
 	var keys []work.Key
 	err := t.each(due, []any{string(query.Kind), now.UnixMilli(), int64(query.Limit)}, func(r row) (bool, error) {
 		keys = append(keys, work.Key{Kind: query.Kind, ID: r.text(0)})
@@ -160,15 +160,13 @@ func (t *tx) expired(kind work.Kind, now time.Time) []claimable {
 }
 
 // take claims one.
-func (t *tx) take(c claimable, until time.Time) (work.Item, error) {
+func (t *tx) take(c claimable, until time.Time) work.Item {
 	c.attempt++
-	if err := t.setWork(c.key, statusHeld, c.attempt, c.queued, c.woken); err != nil {
-		return work.Item{}, err
-	}
+	t.putWork(c.key, workRow{status: statusHeld, attempt: c.attempt, queued: c.queued, woken: c.woken, group: c.group}, true)
 	if !c.expired {
 		t.addLoad(c.group, 0, -1)
 	}
-	return t.holdNew(c, until), nil
+	return t.holdNew(c, until)
 }
 
 // holdNew gives work a new epoch.
@@ -179,76 +177,60 @@ func (t *tx) holdNew(c claimable, until time.Time) work.Item {
 }
 
 // addWork makes a key new work, held at once or ready.
-func (t *tx) addWork(key work.Key, group string, claim bool, lease time.Duration) (*work.Item, error) {
+func (t *tx) addWork(key work.Key, group string, claim bool, lease time.Duration) *work.Item {
 	c := claimable{key: key, group: group, queued: t.jobs.nextPlace()}
 	status := int64(statusReady)
 	if claim {
 		status, c.attempt = statusHeld, 1
 	}
-	const insert = "INSERT INTO work (kind, id, status, attempt, queued, grp) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-	if _, err := t.exec(insert, string(key.Kind), key.ID, status, c.attempt, c.queued, group); err != nil {
-		return nil, err
-	}
+	t.putWork(key, workRow{status: status, attempt: c.attempt, queued: c.queued, group: group}, false)
 	if !claim {
 		t.addLoad(group, 0, 1)
-		return nil, nil
+		return nil
 	}
 	item := t.holdNew(c, t.store.cfg.Now().Add(lease))
-	return &item, nil
+	return &item
 }
 
 // dropWork ends a key, in whatever state it is.
 func (t *tx) dropWork(key work.Key) error {
 	if _, held := t.jobs.held[key]; held {
-		return t.endWork(key)
+		t.endWork(key)
+		return nil
 	}
-	found, ok, err := t.one(selectWork, string(key.Kind), key.ID)
-	if err != nil || !ok {
+	found, err := t.workOf(key)
+	if err != nil || found == nil {
 		return err
 	}
-	status, group := found.int(0), found.text(1)
-	if err := t.endWork(key); err != nil {
-		return err
-	}
-	if status == statusReady {
-		t.addLoad(group, 0, -1)
+	t.endWork(key)
+	if found.status == statusReady {
+		t.addLoad(found.group, 0, -1)
 	}
 	return nil
 }
 
-const selectWork = "SELECT status, grp FROM work WHERE kind = ?1 AND id = ?2"
-
 // endWork removes a key and its hold.
-func (t *tx) endWork(key work.Key) error {
-	if _, err := t.exec("DELETE FROM work WHERE kind = ?1 AND id = ?2", string(key.Kind), key.ID); err != nil {
-		return err
-	}
+func (t *tx) endWork(key work.Key) {
+	t.putWork(key, workRow{gone: true}, true)
 	t.letGo(key)
-	return nil
 }
 
 // suspendWork gives up a hold until the key is woken or the time has come, or
 // at once if it was woken.
-func (t *tx) suspendWork(key work.Key, until time.Time) error {
+func (t *tx) suspendWork(key work.Key, until time.Time) {
 	h := t.jobs.held[key]
-	status := int64(statusSuspended)
-	if h.woken {
-		status = statusReady
+	r := workRow{status: statusSuspended, queued: t.jobs.nextPlace(), group: h.group}
+	switch {
+	case h.woken:
+		r.status = statusReady
+	case !until.IsZero():
+		r.due = ceilMilli(until)
 	}
-	if err := t.setWork(key, status, 0, t.jobs.nextPlace(), false); err != nil {
-		return err
-	}
-	if !h.woken && !until.IsZero() {
-		const due = "UPDATE work SET due_ms = ?3 WHERE kind = ?1 AND id = ?2"
-		if _, err := t.exec(due, string(key.Kind), key.ID, ceilMilli(until)); err != nil {
-			return err
-		}
-	}
+	t.putWork(key, r, true)
 	t.letGo(key)
 	if h.woken {
 		t.addLoad(h.group, 0, 1)
 	}
-	return nil
 }
 
 // ceilMilli is the first whole millisecond that is not before t.
@@ -268,24 +250,16 @@ func (t *tx) wake(key work.Key) error {
 		}
 		h.woken = true
 		t.hold(key, h)
-		return t.setWork(key, statusHeld, h.attempt, h.queued, true)
+		t.putWork(key, workRow{status: statusHeld, attempt: h.attempt, queued: h.queued, woken: true, group: h.group}, true)
+		return nil
 	}
-	found, ok, err := t.one(selectWork, string(key.Kind), key.ID)
-	if err != nil || !ok || found.int(0) != statusSuspended {
+	found, err := t.workOf(key)
+	if err != nil || found == nil || found.status != statusSuspended {
 		return err
 	}
-	group := found.text(1)
-	if err := t.setWork(key, statusReady, 0, t.jobs.nextPlace(), false); err != nil {
-		return err
-	}
-	t.addLoad(group, 0, 1)
+	t.putWork(key, workRow{status: statusReady, queued: t.jobs.nextPlace(), group: found.group}, true)
+	t.addLoad(found.group, 0, 1)
 	return nil
-}
-
-func (t *tx) setWork(key work.Key, status, attempt, queued int64, woken bool) error {
-	const update = "UPDATE work SET status = ?3, attempt = ?4, queued = ?5, woken = ?6, due_ms = NULL WHERE kind = ?1 AND id = ?2"
-	_, err := t.exec(update, string(key.Kind), key.ID, status, attempt, queued, woken)
-	return err
 }
 
 // effect applies what travels with a change.

@@ -215,17 +215,22 @@ func (w *writer) commit(first *change) {
 }
 
 // gather takes what waits into the group. Those that were just answered get a
-// moment to come back: a larger group costs the same commit.
+// moment to come back, and runs that began early one to end: a larger group
+// costs the same commit.
 func (w *writer) gather() {
-	for yielded := false; len(w.group) < maxGroup; {
+	yields := 1
+	if w.tx.early > 0 {
+		yields = 4
+	}
+	for len(w.group) < maxGroup {
 		select {
 		case next := <-w.store.queue:
 			w.group = append(w.group, next)
 		default:
-			if yielded {
+			if yields == 0 {
 				return
 			}
-			yielded = true
+			yields--
 			runtime.Gosched()
 		}
 	}

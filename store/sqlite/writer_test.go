@@ -297,3 +297,41 @@ func TestListsUseTheirIndexes(t *testing.T) {
 		t.Errorf("%d plans, want 2", len(plans))
 	}
 }
+
+// TestEarlyRunOfAnUndoneGroup has a group fail after a run in it was told of:
+// the first fence is void, the run is told of under another, and what was done
+// under the first is refused.
+func TestEarlyRunOfAnUndoneGroup(t *testing.T) {
+	store := open(t, t.TempDir(), sqlite.Config{Sync: sqlite.Off})
+	ctx := t.Context()
+	if _, err := store.Create(ctx, newTask(local, "before"), work.Effects{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.LimitPages(ctx, 12); err != nil {
+		t.Fatal(err)
+	}
+	early := newTask(local, "early")
+	early.Admission = task.Admission{Claim: true, Lease: time.Minute, PerCaller: 10, Queue: 10}
+	var told []task.Accepted
+	early.Admission.Early = func(accepted task.Accepted) { told = append(told, accepted) }
+	var accepted task.Accepted
+	errs := together(t, store,
+		func() (err error) { accepted, err = store.Create(ctx, early, work.Effects{}); return err },
+		func() error {
+			_, err := store.Create(ctx, newTask(local, strings.Repeat("too large ", 100_000)), work.Effects{})
+			return err
+		},
+	)
+	if errs[0] != nil || !errors.Is(errs[1], sqlite.ErrDiskFull) {
+		t.Fatalf("errors = %v, want only that of the large one", errs)
+	}
+	if len(told) != 2 || told[1].Work.Fence != accepted.Work.Fence || told[0].Work.Fence == accepted.Work.Fence {
+		t.Fatalf("told of %+v, want a void fence and then %+v", told, accepted.Work.Fence)
+	}
+	if err := store.Append(ctx, told[0].Work.Fence, completed(early.Record), work.Effects{}); !errors.Is(err, task.ErrFenced) {
+		t.Errorf("Append() under the void fence: error = %v, want ErrFenced", err)
+	}
+	if err := store.Append(ctx, accepted.Work.Fence, completed(early.Record), work.Effects{}); err != nil {
+		t.Errorf("Append() error = %v", err)
+	}
+}

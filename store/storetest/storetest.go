@@ -54,6 +54,7 @@ func Run(t *testing.T, create func(t *testing.T) Database) {
 		{"Events", eventTests},
 		{"Watch", watchTests},
 		{"Work", workTests},
+		{"Early", earlyTests},
 		{"Effects", effectTests},
 		{"Crash", crashTests},
 	} {

@@ -1,0 +1,137 @@
+package task_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/work"
+	"github.com/legation/legation/task"
+)
+
+// hooked is a store whose Create does something else.
+type hooked struct {
+	task.Store
+	create func(ctx context.Context, created task.NewTask) (task.Accepted, error)
+}
+
+func (h hooked) Create(ctx context.Context, created task.NewTask, _ work.Effects) (task.Accepted, error) {
+	return h.create(ctx, created)
+}
+
+// noting is echo that says when it was entered.
+type noting struct {
+	echo
+	entered chan<- a2a.TaskID
+	history bool
+}
+
+func (n noting) Run(ctx context.Context, turn agent.Turn, out agent.Output) (agent.Outcome, error) {
+	n.entered <- turn.TaskID
+	if n.history {
+		history, err := turn.Memory.History(ctx)
+		if err != nil || len(history) != 1 {
+			return agent.Outcome{}, fmt.Errorf("history of %d, %w", len(history), err)
+		}
+	}
+	return n.echo.Run(ctx, turn, out)
+}
+
+// TestARepeatableTurnBeginsEarly enters an agent while the store still holds the
+// task back, and lets its output wait for the task.
+func TestARepeatableTurnBeginsEarly(t *testing.T) {
+	entered := make(chan a2a.TaskID, 1)
+	r := start(t, agents{"s": noting{entered: entered, history: true}}, setup{wrap: func(store task.Store) task.Store {
+		return hooked{store, func(ctx context.Context, created task.NewTask) (task.Accepted, error) {
+			tell := created.Admission.Early
+			created.Admission.Early = func(accepted task.Accepted) {
+				tell(accepted)
+				<-entered // nothing is durable before this returns
+			}
+			return store.Create(ctx, created, work.Effects{})
+		}}
+	}})
+	got := r.settle(t, clientA, userMessage("m", "hello"))
+	if got.Status.State != a2a.TaskStateCompleted || got.Artifacts[0].Text() != "hello" {
+		t.Errorf("task is %s", got.Status.State)
+	}
+}
+
+// TestATurnThatCannotBeRepeatedBeginsOnceItIsDurable holds the store back with
+// such an agent: it must not be entered.
+func TestATurnThatCannotBeRepeatedBeginsOnceItIsDurable(t *testing.T) {
+	entered := make(chan a2a.TaskID, 1)
+	once := agent.Func(func(ctx context.Context, turn agent.Turn, out agent.Output) (agent.Outcome, error) {
+		entered <- turn.TaskID
+		return agent.Completed(), nil
+	})
+	refused := errors.New("no room")
+	r := start(t, agents{"s": once}, setup{wrap: func(store task.Store) task.Store {
+		return hooked{store, func(_ context.Context, created task.NewTask) (task.Accepted, error) {
+			created.Admission.Early(task.Accepted{Record: created.Record, Work: &work.Item{Fence: work.Fence{
+				Key: work.Key{Kind: work.KindRun, ID: string(created.Record.ID)}, Epoch: -1,
+			}}})
+			return task.Accepted{}, refused
+		}}
+	}})
+	if _, err := r.Send(t.Context(), clientA, task.Request{Message: userMessage("m", "hello"), Skill: "s"}); !errors.Is(err, refused) {
+		t.Errorf("Send() = %v", err)
+	}
+	r.stop() // waits for whatever was begun
+	if len(entered) > 0 {
+		t.Error("the agent was entered")
+	}
+}
+
+// TestAnEarlyTurnWhoseTaskWasNotStored changes nothing, and gives its slot back.
+func TestAnEarlyTurnWhoseTaskWasNotStored(t *testing.T) {
+	entered := make(chan a2a.TaskID, 10)
+	refused := errors.New("no room")
+	fails := true
+	r := start(t, agents{"s": noting{entered: entered}}, setup{Config: task.Config{Workers: 1}, wrap: func(store task.Store) task.Store {
+		return hooked{store, func(ctx context.Context, created task.NewTask) (task.Accepted, error) {
+			if !fails {
+				return store.Create(ctx, created, work.Effects{})
+			}
+			created.Admission.Early(task.Accepted{Record: created.Record, Work: &work.Item{Fence: work.Fence{
+				Key: work.Key{Kind: work.KindRun, ID: string(created.Record.ID)}, Epoch: -1,
+			}}})
+			<-entered
+			return task.Accepted{}, refused
+		}}
+	}})
+	if _, err := r.Send(t.Context(), clientA, task.Request{Message: userMessage("m", "hello"), Skill: "s"}); !errors.Is(err, refused) {
+		t.Errorf("Send() = %v", err)
+	}
+	if page, err := r.store.List(t.Context(), clientA, task.Query{Limit: 10}); err != nil || page.Total != 0 {
+		t.Errorf("%d tasks are stored, %v", page.Total, err)
+	}
+	fails = false
+	if got := r.settle(t, clientA, userMessage("m", "hello")); got.Status.State != a2a.TaskStateCompleted {
+		t.Errorf("the message again: task is %s", got.Status.State)
+	}
+}
+
+// TestATaskThatWasStoredAtTheSecondTry runs under the fence that holds.
+func TestATaskThatWasStoredAtTheSecondTry(t *testing.T) {
+	entered := make(chan a2a.TaskID, 10)
+	r := start(t, agents{"s": noting{entered: entered}}, setup{wrap: func(store task.Store) task.Store {
+		return hooked{store, func(ctx context.Context, created task.NewTask) (task.Accepted, error) {
+			created.Admission.Early(task.Accepted{Record: created.Record, Work: &work.Item{Fence: work.Fence{
+				Key: work.Key{Kind: work.KindRun, ID: string(created.Record.ID)}, Epoch: -1,
+			}}})
+			return store.Create(ctx, created, work.Effects{})
+		}}
+	}})
+	got := r.settle(t, clientA, userMessage("m", "hello"))
+	if got.Status.State != a2a.TaskStateCompleted || got.Artifacts[0].Text() != "hello" {
+		t.Errorf("task is %s", got.Status.State)
+	}
+	r.stop()
+	if n := len(entered); n != 2 {
+		t.Errorf("the agent was entered %d times, want once under each fence", n)
+	}
+}
