@@ -17,6 +17,7 @@ import (
 	"github.com/legation/legation/task"
 )
 
+// REQ-CANC-01, REQ-CANC-07
 func TestCancelEndsAtOnceAndReachesTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan error, 1)
@@ -90,8 +91,8 @@ func TestCancelOfAnInterruptedAndOfAQueuedTask(t *testing.T) {
 	})
 }
 
-// TestOneTerminalStateWins is F09 on one node: whatever arrives together, one
-// end wins and never changes.
+// TestOneTerminalStateWins is F09 on one node, and REQ-LIFE-01: whatever arrives together, one
+// end wins and never changes. (REQ-CANC-04)
 func TestOneTerminalStateWins(t *testing.T) {
 	rounds := 300
 	if testing.Short() {

@@ -43,6 +43,8 @@ func wire(t *testing.T, rec task.Record) a2a.Task {
 	return got
 }
 
+// REQ-PJ-11, REQ-PJ-12, REQ-PJ-13: the times of a server far from UTC.
+// PVP-28, PVP-29: all of it names its context.
 func TestANewTaskIsSubmittedWithItsMessageAsHistory(t *testing.T) {
 	rec, event := task.NewRecord(task.Record{ID: "t-1", ContextID: "c-1"}, userMessage("m-1", "hi"), at)
 	want := a2a.Task{
@@ -62,7 +64,8 @@ func TestANewTaskIsSubmittedWithItsMessageAsHistory(t *testing.T) {
 }
 
 // TestContinuedInEveryState walks every state against a caller's message.
-// (REQ-LIFE-08, REQ-SEND-08, REQ-CTX-11, REQ-CTX-12)
+// (REQ-LIFE-07, REQ-LIFE-08, REQ-SEND-08, REQ-CTX-11, REQ-CTX-12, REQ-CTX-16,
+// REQ-ITA-07)
 func TestContinuedInEveryState(t *testing.T) {
 	for _, state := range states[1:] {
 		for _, contextID := range []a2a.ContextID{"", "c-1", "c-2"} {
@@ -149,7 +152,7 @@ func TestAClockThatWasSetBackDoesNotReorder(t *testing.T) {
 }
 
 // TestHistoryLength is F20 on the form that every operation answers with.
-// (REQ-HIST-01 to REQ-HIST-04)
+// (REQ-HIST-01, REQ-HIST-02, REQ-HIST-03, REQ-HIST-04, PVP-22)
 func TestHistoryLength(t *testing.T) {
 	rec := newRecord(a2a.TaskStateInputRequired, `[{"odd":"\"]}`)
 	rec, _, err := rec.Continued(task.Input{Message: userMessage("m-2", `]}"\`), At: at})
@@ -185,8 +188,8 @@ func TestHistoryLength(t *testing.T) {
 	}
 }
 
-// TestArtifactsAreShownOnlyWhenAsked is REQ-LIST-06: the member is absent, not
-// empty.
+// TestArtifactsAreShownOnlyWhenAsked is REQ-LIST-06, REQ-LIST-07 and PVP-21: the
+// member is absent, not empty.
 func TestArtifactsAreShownOnlyWhenAsked(t *testing.T) {
 	rec := newRecord(a2a.TaskStateCompleted, "")
 	rec.Artifacts = []byte(`[{"artifactId":"a","parts":[{"text":"x"}]}]`)
@@ -195,5 +198,9 @@ func TestArtifactsAreShownOnlyWhenAsked(t *testing.T) {
 		if got := strings.Contains(text, `"artifacts"`); got != show {
 			t.Errorf("View{Artifacts: %v}: %s", show, text)
 		}
+	}
+	rec.Artifacts = nil
+	if text := string(rec.AppendTask(nil, task.View{Artifacts: true})); strings.Contains(text, `"artifacts"`) {
+		t.Errorf("a task without artifacts has the member: %s", text)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/legation/legation/task"
 )
 
+// REQ-SEND-14: the work goes on after the answer.
 func TestAShortTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, agents{"s": echo{}}, setup{})
@@ -35,7 +36,8 @@ func TestAShortTurn(t *testing.T) {
 	})
 }
 
-// TestHowATurnEnds walks every outcome an agent can return.
+// TestHowATurnEnds walks every outcome an agent can return. (REQ-MOD-01,
+// REQ-MOD-02, REQ-MOD-04, PVP-28)
 func TestHowATurnEnds(t *testing.T) {
 	said := a2a.NewMessage(a2a.RoleAgent, a2a.TextPart("because"))
 	for _, test := range []struct {
@@ -52,6 +54,7 @@ func TestHowATurnEnds(t *testing.T) {
 		{name: "rejected", outcome: agent.Rejected("because"), state: a2a.TaskStateRejected, message: "because"},
 		{name: "canceled by itself", outcome: agent.Outcome{State: a2a.TaskStateCanceled, Message: said}, state: a2a.TaskStateCanceled, message: "because"},
 		{name: "input", outcome: agent.AskInput("which?"), state: a2a.TaskStateInputRequired, message: "which?"},
+		// REQ-ITA-01, REQ-ITA-02
 		{name: "authorization", outcome: agent.Outcome{State: a2a.TaskStateAuthRequired, Message: said}, state: a2a.TaskStateAuthRequired, message: "because"},
 		{name: "error", err: errors.New("secret detail"), state: a2a.TaskStateFailed, message: "The agent failed. Reference"},
 		{name: "panic", panics: true, state: a2a.TaskStateFailed, message: "The agent failed. Reference"},
@@ -175,7 +178,8 @@ func TestOutputIsRefusedInWordsWhenItCannotBeStored(t *testing.T) {
 	})
 }
 
-// TestManyReadersSeeOneSequence is REQ-STRM-07 to REQ-STRM-10 and REQ-SUBS-02:
+// TestManyReadersSeeOneSequence is REQ-STRM-07, REQ-STRM-08, REQ-STRM-09,
+// REQ-STRM-10 and REQ-SUBS-02:
 // readers that come at any time see the same events, none lost, none doubled.
 func TestManyReadersSeeOneSequence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -241,7 +245,7 @@ func TestManyReadersSeeOneSequence(t *testing.T) {
 	})
 }
 
-// TestAConversation is REQ-LIFE-08, REQ-CTX-11 and DEC-19.
+// TestAConversation is REQ-LIFE-08, REQ-CTX-11, REQ-MOD-10 and DEC-19.
 func TestAConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, agents{"s": agent.Func(func(ctx context.Context, turn agent.Turn, out agent.Output) (agent.Outcome, error) {
@@ -324,6 +328,7 @@ func TestACallerThatGoesAwayChangesNothing(t *testing.T) {
 	})
 }
 
+// REQ-LIFE-01: what comes after the end changes nothing.
 func TestATurnEndsAtItsDeadline(t *testing.T) {
 	for name, obeys := range map[string]bool{"an agent that listens": true, "a stubborn one": false} {
 		t.Run(name, func(t *testing.T) {
@@ -352,6 +357,7 @@ func TestATurnEndsAtItsDeadline(t *testing.T) {
 	}
 }
 
+// REQ-GEN-01
 func TestATaskHasASize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, agents{"s": agent.Func(func(ctx context.Context, _ agent.Turn, out agent.Output) (agent.Outcome, error) {

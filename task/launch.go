@@ -10,8 +10,7 @@ import (
 )
 
 // accept stores a message with a claim if this node has room for its run, and
-// starts the run: as soon as the store has taken the message if the turn can be
-// repeated, otherwise once it is durable.
+// starts the run as soon as the store has taken the message.
 func (e *Engine) accept(ctx context.Context, message *a2a.Message, store func(Admission) (Accepted, error)) (Reply, error) {
 	admission := Admission{Lease: e.claimer.Lease(), PerCaller: e.cfg.PerCaller, Queue: e.cfg.Queue}
 	slot, room := e.claimer.Reserve(work.KindRun)
@@ -44,12 +43,10 @@ type launch struct {
 	started work.Fence // zero until then
 }
 
-// early starts a run that is not durable yet, if its turn can be repeated. What
-// the run puts out is durable no sooner than its task is.
+// early starts a run that is not durable yet. What the run puts out is durable
+// no sooner than its task is, and an agent that cannot be repeated is not
+// entered before.
 func (l *launch) early(accepted Accepted) {
-	if !l.engine.repeatable(accepted.Record) {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.settled && l.started == (work.Fence{}) {

@@ -11,7 +11,8 @@ import (
 	"github.com/legation/legation/task"
 )
 
-// TestPaging walks all pages. (REQ-LIST-02, REQ-LIST-03)
+// TestPaging walks all pages. (REQ-LIST-01, REQ-LIST-02, REQ-LIST-03, REQ-LIST-10,
+// REQ-SCOPE-02, REQ-SCOPE-03)
 func TestPaging(t *testing.T) {
 	r := start(t, agents{"s": echo{}}, setup{})
 	const n = 25
@@ -80,7 +81,7 @@ func TestPageTokens(t *testing.T) {
 	}
 }
 
-// TestSinceIsInclusiveAndComparesInstants is REQ-LIST-13.
+// TestSinceIsInclusiveAndComparesInstants is REQ-LIST-13 and PVP-23.
 func TestSinceIsInclusiveAndComparesInstants(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 	r := start(t, agents{"s": echo{}}, setup{Config: task.Config{Now: func() time.Time { return now }}})

@@ -34,7 +34,8 @@ var rememberer = agent.Func(func(ctx context.Context, turn agent.Turn, out agent
 	return agent.Completed(), out.Artifact(ctx, text("["+strings.Join(said, ", ")+"]"), agent.Chunk{Last: true})
 })
 
-// TestWhatATurnSeesOfThePast is REQ-CTX-07, REQ-CTX-14 and REQ-SCOPE-09.
+// TestWhatATurnSeesOfThePast is REQ-CTX-03, REQ-CTX-07, REQ-CTX-14, REQ-CTX-15 and
+// REQ-SCOPE-09.
 func TestWhatATurnSeesOfThePast(t *testing.T) {
 	r := start(t, agents{"s": rememberer}, setup{Config: task.Config{EarlierTasks: 3}})
 	in := func(id string, contextID a2a.ContextID, references ...a2a.TaskID) *a2a.Message {
@@ -83,7 +84,8 @@ func (direct) Respond(ctx context.Context, turn agent.Turn) (*a2a.Message, error
 	return &a2a.Message{Role: a2a.RoleUser, TaskID: "made up", Parts: []a2a.Part{a2a.TextPart("pong")}}, nil
 }
 
-// TestAMessageInsteadOfATask is REQ-SEND-12, REQ-MOD-02 and REQ-MOD-03.
+// TestAMessageInsteadOfATask is REQ-SEND-12, REQ-MOD-02, REQ-MOD-03, REQ-MOD-04
+// and PVP-28.
 func TestAMessageInsteadOfATask(t *testing.T) {
 	r := start(t, agents{"s": direct{}}, setup{})
 	ask := func(message *a2a.Message) (task.Reply, error) {
@@ -110,5 +112,24 @@ func TestAMessageInsteadOfATask(t *testing.T) {
 	again, err := ask(userMessage("m-3", "task"))
 	if err != nil || again.Task == nil || again.Task.ID != first.Task.ID {
 		t.Errorf("a repeat made %+v, %v", again, err)
+	}
+}
+
+// curious answers without a task where it can, and asks once there is one.
+type curious struct{ direct }
+
+func (curious) Run(context.Context, agent.Turn, agent.Output) (agent.Outcome, error) {
+	return agent.AskInput("which?"), nil
+}
+
+// TestATaskIsAnsweredWithATask is REQ-LIFE-09: what is said to a task is never
+// answered beside it.
+func TestATaskIsAnsweredWithATask(t *testing.T) {
+	r := start(t, agents{"s": curious{}}, setup{})
+	asked := r.settle(t, clientA, userMessage("m-1", "task"))
+	next := userMessage("m-2", "ping") // which alone is answered with a message
+	next.TaskID = asked.ID
+	if got := r.settle(t, clientA, next); got.ID != asked.ID || len(got.History) != 3 {
+		t.Errorf("the answer is task %s with %d messages, want %s with 3", got.ID, len(got.History), asked.ID)
 	}
 }

@@ -246,6 +246,9 @@ func TestATurnSeesTheSameMessageAgain(t *testing.T) {
 		if diff := cmp.Diff(saw[0], saw[1]); diff != "" {
 			t.Errorf("the repeated turn saw something else (-first +again):\n%s", diff)
 		}
+		if !strings.HasSuffix(saw[0], `{"a":1}[text/plain]`) { // REQ-SEND-07, REQ-SEND-20
+			t.Errorf("the agent was not told what the request asks for: %s", saw[0])
+		}
 	})
 }
 

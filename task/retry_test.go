@@ -26,7 +26,7 @@ func (c counted) Run(ctx context.Context, turn agent.Turn, out agent.Output) (ag
 	return c.echo.Run(ctx, turn, out)
 }
 
-// TestSafeRetry is F14 in the engine: the same message joins its task, changed
+// TestSafeRetry is F14 in the engine, and REQ-SEND-15: the same message joins its task, changed
 // content is refused, callers and agents are independent, over a restart too.
 func TestSafeRetry(t *testing.T) {
 	dir := t.TempDir()
@@ -124,7 +124,8 @@ func TestRepeatsMakeTasksOfTheirOwnWhereTheyAreAllowed(t *testing.T) {
 	}
 }
 
-// TestMessagesThatAreRefused leaves nothing behind.
+// TestMessagesThatAreRefused leaves nothing behind. (REQ-LIFE-06, REQ-SEND-08,
+// REQ-SEND-10, REQ-CTX-12, REQ-ERR-08)
 func TestMessagesThatAreRefused(t *testing.T) {
 	r := start(t, agents{"s": counted{entered: new(atomic.Int32)}}, setup{})
 	asked := r.settle(t, clientA, userMessage("m-1", "ask"))
