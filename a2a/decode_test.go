@@ -25,6 +25,9 @@ func reasons(violations a2a.Violations) []found {
 	return list
 }
 
+// The table goes by requirement: REQ-PJ-04, REQ-PJ-05, REQ-PJ-08, REQ-PJ-09,
+// REQ-PJ-10, REQ-PJ-14, REQ-PJ-16, REQ-PJ-18, REQ-PJ-19, REQ-PJ-22, REQ-PJ-24;
+// PVP-19, PVP-31, PVP-32, PVP-33.
 func TestDecodeNamesWhatIsWrong(t *testing.T) {
 	message := func(members string) string {
 		return `{"messageId":"m-1","role":"ROLE_USER","parts":[{"text":"x"}],` + members + `}`
@@ -153,7 +156,7 @@ func TestDecodeNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// REQ-CARD-33 on a whole card: the member of older versions, alone, is told.
+// REQ-CARD-33, PVP-11, PVP-12 on a whole card: the member of older versions, alone, is told.
 func TestCardWithOlderSecurityIsTold(t *testing.T) {
 	card := `{"name":"a","description":"b","version":"1","capabilities":{},"defaultInputModes":["text/plain"],
 		"defaultOutputModes":["text/plain"],"skills":[],
@@ -174,6 +177,7 @@ func TestCardWithOlderSecurityIsTold(t *testing.T) {
 	}
 }
 
+// REQ-PJ-27, and a member that occurs twice.
 func TestDecodeRefusesWhatIsNoMessage(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
 	for name, tt := range map[string]struct {
@@ -235,7 +239,7 @@ func TestCheckDepth(t *testing.T) {
 	}
 }
 
-// What could be read is kept when something else could not.
+// What could be read is kept when something else could not. REQ-PJ-06, REQ-PJ-28.
 func TestDecodeKeepsWhatItCouldRead(t *testing.T) {
 	task, violations, err := a2a.Decode[a2a.Task]([]byte(`{
 		"id": "t-1", "contextId": 7, "generation": "3",
@@ -291,6 +295,7 @@ func TestDecodeKeepsNoInput(t *testing.T) {
 	}
 }
 
+// REQ-PJ-24: what is an int32, and what is not.
 func TestInt32Forms(t *testing.T) {
 	for text, want := range map[string]any{
 		`10`: 10, `"10"`: 10, `10.0`: 10, `1e1`: 10, `"1E+1"`: 10, `100e-1`: 10, `0.1e2`: 10, `-0`: 0, `0e999999999999`: 0,

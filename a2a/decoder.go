@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"strings"
 	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -172,8 +174,59 @@ func (d *decoder) unquote(raw []byte) []byte {
 	if bytes.IndexByte(content, '\\') < 0 {
 		return content
 	}
-	d.scratch, _ = jsontext.AppendUnquote(d.scratch[:0], raw) // was read without error
+	d.scratch = appendUnescaped(d.scratch[:0], content)
 	return d.scratch
+}
+
+// appendUnescaped appends the content of a JSON string that was read without
+// error, so that all its escapes are whole and its surrogates paired (RFC 8259,
+// section 7).
+func appendUnescaped(b, content []byte) []byte {
+	for {
+		i := bytes.IndexByte(content, '\\')
+		if i < 0 {
+			return append(b, content...)
+		}
+		b = append(b, content[:i]...)
+		escape := content[i+1]
+		content = content[i+2:]
+		switch escape {
+		case 'b':
+			b = append(b, '\b')
+		case 'f':
+			b = append(b, '\f')
+		case 'n':
+			b = append(b, '\n')
+		case 'r':
+			b = append(b, '\r')
+		case 't':
+			b = append(b, '\t')
+		case 'u':
+			letter := hexRune(content)
+			content = content[4:]
+			if utf16.IsSurrogate(letter) {
+				letter = utf16.DecodeRune(letter, hexRune(content[2:]))
+				content = content[6:]
+			}
+			b = utf8.AppendRune(b, letter)
+		default: // a quotation mark or a slash
+			b = append(b, escape)
+		}
+	}
+}
+
+// hexRune is the value of the four hexadecimal digits that text begins with.
+func hexRune(text []byte) (r rune) {
+	for _, c := range text[:4] {
+		switch {
+		case c <= '9':
+			c -= '0'
+		default:
+			c = c | 0x20 - 'a' + 10
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
 }
 
 // enter steps into a field, unless it is null, which is as good as absent.

@@ -13,6 +13,8 @@ import (
 	"github.com/legation/legation/a2a"
 )
 
+// The table goes by requirement: REQ-PJ-10, REQ-PJ-11, REQ-PJ-12, REQ-PJ-13,
+// REQ-PJ-17, REQ-PJ-20, REQ-PJ-23; PVP-20.
 func TestEncode(t *testing.T) {
 	zone := time.FixedZone("far", 5*3600+1800)
 	status := func(at time.Time) *a2a.TaskStatus {
@@ -74,8 +76,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// F29, F38: text comes through unchanged, and only what RFC 8785 escapes is
-// escaped.
+// F29, F38, REQ-PJ-27: text comes through unchanged, and only what RFC 8785
+// escapes is escaped; what is no UTF-8 is never written.
 func TestTextIsWrittenAsItIs(t *testing.T) {
 	for text, want := range map[string]string{
 		"<b>&\"Ω😀\u2028":       "\"<b>&\\\"Ω😀\u2028\"",
@@ -103,7 +105,7 @@ func TestTextIsWrittenAsItIs(t *testing.T) {
 	}
 }
 
-// F29: keys of data keep their characters and their order.
+// F29, REQ-PJ-28: keys of data keep their characters and their order.
 func TestDataIsWrittenAsItIs(t *testing.T) {
 	text := "{\"\U0001F600\":1,\"\uFF01\":2,\"n\":1.50,\"e\":\"\\u00e9\"}"
 	part, _, err := a2a.Decode[a2a.Part]([]byte("{\"data\": " + strings.ReplaceAll(text, ",", " ,\r\n\t") + "}"))

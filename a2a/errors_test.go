@@ -11,7 +11,7 @@ import (
 	"github.com/legation/legation/a2a"
 )
 
-// REQ-ERR-05, REQ-ERR-06, REQ-ERR-17: codes and reasons of the specification.
+// REQ-ERR-05, REQ-ERR-06, REQ-ERR-07, REQ-ERR-17: codes and reasons of the specification.
 func TestCodes(t *testing.T) {
 	for code, tt := range map[a2a.Code]struct {
 		number int
@@ -57,7 +57,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// REQ-ERR-03, REQ-ERR-04, REQ-ERR-09, REQ-ERR-15: the form of an error object.
+// REQ-ERR-03, REQ-ERR-04, REQ-ERR-09, REQ-ERR-15, REQ-ERR-18, PVX-03:
+// the form of an error object.
 func TestErrorJSON(t *testing.T) {
 	const info = `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":`
 	for _, tt := range []struct {

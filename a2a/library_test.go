@@ -2,10 +2,15 @@ package a2a_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
+	"unicode/utf16"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/legation/legation/a2a"
 )
 
@@ -44,4 +49,40 @@ func TestUnmarshalJSON(t *testing.T) {
 			}
 		})
 	}
+}
+
+// However a string is escaped, it reads as the JSON library reads it.
+func TestEscapes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var literal strings.Builder
+		literal.WriteByte('"')
+		for _, letter := range rapid.SliceOf(rapid.Rune()).Draw(t, "letters") {
+			switch form := rapid.IntRange(0, 3).Draw(t, "form"); {
+			case form == 0 && strings.ContainsRune("\"\\/\b\f\n\r\t", letter):
+				literal.WriteByte('\\')
+				literal.WriteString(map[rune]string{'\b': "b", '\f': "f", '\n': "n", '\r': "r", '\t': "t"}[letter])
+				if letter == '"' || letter == '\\' || letter == '/' {
+					literal.WriteRune(letter)
+				}
+			case form <= 1 || letter < ' ' || letter == '"' || letter == '\\':
+				for _, unit := range utf16.Encode([]rune{letter}) {
+					fmt.Fprintf(&literal, []string{"\\u%04x", "\\u%04X"}[form%2], unit)
+				}
+			default:
+				literal.WriteRune(letter)
+			}
+		}
+		literal.WriteByte('"')
+		var want string
+		if err := jsonv2.Unmarshal([]byte(literal.String()), &want); err != nil {
+			t.Skip(err)
+		}
+		part, violations, err := a2a.Decode[a2a.Part]([]byte(`{"text":` + literal.String() + `}`))
+		if err != nil || len(violations) > 0 {
+			t.Fatalf("%s: %v %v", literal.String(), err, violations)
+		}
+		if got := string(part.Content.(a2a.PartText)); got != want {
+			t.Errorf("%s reads %q, want %q", literal.String(), got, want)
+		}
+	})
 }

@@ -1,5 +1,7 @@
 package a2a
 
+import "slices"
+
 // decodeList reads a list of messages; a REQUIRED one must hold an element.
 // Null and mistyped elements are left out. Once violations are no longer
 // counted, elements that lack REQUIRED members are too: without that, a body
@@ -15,6 +17,9 @@ func decodeList[T any, P Wire[T]](d *decoder, required bool) []T {
 			continue
 		}
 		if d.object() {
+			if len(list) == 1 {
+				list = slices.Grow(list, 3) // most lists that have a second element have more
+			}
 			list = append(list, *new(T))
 			last := len(list) - 1
 			if !P(&list[last]).decode(d) && d.overflow {

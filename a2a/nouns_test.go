@@ -20,6 +20,7 @@ func TestVersionMatches(t *testing.T) {
 	}
 }
 
+// REQ-LIFE-11: the two sets, and nothing unknown in either.
 func TestStates(t *testing.T) {
 	for state, want := range map[a2a.TaskState]string{
 		a2a.TaskStateUnspecified: "", a2a.TaskStateSubmitted: "", a2a.TaskStateWorking: "",
@@ -67,6 +68,7 @@ func TestConstructors(t *testing.T) {
 	}
 }
 
+// REQ-LIFE-03: no id is made twice.
 func TestIdsAreOrdered(t *testing.T) {
 	last := a2a.NewID()
 	for range 100 {

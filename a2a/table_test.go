@@ -133,7 +133,9 @@ func camel(f tableField) string { return f.JSON }
 func snake(f tableField) string { return f.Name }
 
 // REQ-PJ-01, REQ-PJ-02, REQ-PJ-03, REQ-PJ-07, REQ-PJ-26: every member of every
-// message is read in both spellings and written in the wire's.
+// message is read in both spellings and written in the wire's. So the names of
+// the prose mean nothing: PVP-03, PVP-04, PVP-05, PVP-08, PVP-14, PVP-18, PVP-25,
+// PVP-26, PVP-30, PVP-35, PVP-37, PVP-38, PVP-39.
 func TestEveryMemberIsReadAndWritten(t *testing.T) {
 	table := readTable(t)
 	covered := map[string]bool{}
@@ -210,7 +212,7 @@ func TestZeroValuesAreWrittenWithRequiredMembersOnly(t *testing.T) {
 	}
 }
 
-// REQ-PJ-16: each REQUIRED member that is absent is named.
+// REQ-PJ-16, PVP-24: each REQUIRED member that is absent is named.
 func TestAbsentRequiredMembersAreNamed(t *testing.T) {
 	table := readTable(t)
 	for _, m := range table.Messages {
@@ -308,7 +310,7 @@ func TestWrongTypesAreNamed(t *testing.T) {
 	}
 }
 
-// The constants are the table's.
+// The constants are the table's: REQ-PJ-03, REQ-RPC-03, PVP-40, PVX-14.
 func TestConstantsAreTheTables(t *testing.T) {
 	table := readTable(t)
 	if a2a.SpecificationVersion != table.Specification || a2a.ProtoSHA256 != table.ProtoSHA256 || a2a.ProtoPackage != table.Package {
