@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +25,15 @@ type conn struct {
 	net.Conn
 	r    *bufio.Reader
 	body bytes.Buffer
+}
+
+// dialTLS connects to a server that shows a certificate of ours.
+func dialTLS(address string, certificates *x509.CertPool) (*conn, error) {
+	c, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", address, &tls.Config{RootCAs: certificates})
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, r: bufio.NewReaderSize(c, 4<<10)}, nil
 }
 
 func dial(address string) (*conn, error) {

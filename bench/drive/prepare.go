@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 )
@@ -91,9 +94,9 @@ func teach(l *load, servers map[string]*server) error {
 
 // memory is what servers hold while they do nothing, in bytes.
 type memory struct {
-	idle            map[string]int64
-	subscriptions   int
-	perSubscription int64 // of ours
+	idle          map[string]int64
+	subscriptions int
+	plain, secure int64 // for each subscription of ours, over HTTP and HTTPS
 }
 
 // settle is how long a server is left alone before its memory is read.
@@ -114,7 +117,27 @@ func (b *bench) memory(ctx context.Context) (memory, error) {
 	for name, s := range servers {
 		m.idle[name] = s.resident()
 	}
-	s := servers[ours]
+	if m.plain, err = b.subscribed(ctx, servers[ours], dial); err != nil {
+		return m, err
+	}
+	certificate := filepath.Join(b.dir, "certificate.pem")
+	secure, err := b.start(ctx, ours, "--certificate", certificate)
+	if err != nil {
+		return m, err
+	}
+	defer secure.stop()
+	text, err := os.ReadFile(certificate)
+	if err != nil {
+		return m, err
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(text)
+	m.secure, err = b.subscribed(ctx, secure, func(address string) (*conn, error) { return dialTLS(address, trusted) })
+	return m, err
+}
+
+// subscribed measures what a server holds for each idle subscription.
+func (b *bench) subscribed(ctx context.Context, s *server, dial func(address string) (*conn, error)) (int64, error) {
 	conns := make([]*conn, 0, b.subscriptions+1)
 	defer func() {
 		for _, c := range conns {
@@ -123,7 +146,7 @@ func (b *bench) memory(ctx context.Context) (memory, error) {
 	}()
 	first, err := dial(s.address)
 	if err != nil {
-		return m, err
+		return 0, err
 	}
 	conns = append(conns, first)
 	ask := newFresh(s, "/", "SendMessage", "ask", "")
@@ -131,33 +154,32 @@ func (b *bench) memory(ctx context.Context) (memory, error) {
 	for range max(b.subscriptions/20, 1) {
 		body, err := first.call(ask.next())
 		if err != nil {
-			return m, err
+			return 0, err
 		}
 		id, err := taskID(body)
 		if err != nil {
-			return m, err
+			return 0, err
 		}
 		ids = append(ids, id)
 	}
 	if err := pause(ctx, settle); err != nil {
-		return m, err
+		return 0, err
 	}
 	before := s.resident()
 	for i := range b.subscriptions {
 		c, err := dial(s.address)
 		if err != nil {
-			return m, err
+			return 0, err
 		}
 		conns = append(conns, c)
 		if err := c.firstEvent(request("POST", s.address, "/", rpc("SubscribeToTask", `{"id":"`+ids[i%len(ids)]+`"}`))); err != nil {
-			return m, err
+			return 0, err
 		}
 	}
 	if err := pause(ctx, settle); err != nil {
-		return m, err
+		return 0, err
 	}
-	m.perSubscription = (s.resident() - before) / int64(b.subscriptions)
-	return m, nil
+	return (s.resident() - before) / int64(b.subscriptions), nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -106,9 +106,14 @@ func reportLoads(w io.Writer, rows []row) {
 func reportMemory(w io.Writer, m memory) {
 	fmt.Fprint(w, "\n| Memory | Ours | a2a-go | net/http |\n|---|--:|--:|--:|\n")
 	fmt.Fprintf(w, "| resident, asked nothing | %s | %s | %s |\n", mebibytes(m.idle[ours]), mebibytes(m.idle[peer]), mebibytes(m.idle[floor]))
-	fmt.Fprintf(w, "| for each of %d idle subscriptions over plain HTTP | %.1f KiB | not measured | not measured |\n", m.subscriptions, float64(m.perSubscription)/1024)
+	for _, over := range []struct {
+		what string
+		each int64
+	}{{"plain HTTP", m.plain}, {"TLS", m.secure}} {
+		fmt.Fprintf(w, "| for each of %d idle subscriptions over %s | %.1f KiB | not measured | not measured |\n", m.subscriptions, over.what, float64(over.each)/1024)
+	}
 	if m.subscriptions < 10_000 {
-		fmt.Fprintf(w, "\nFor 10,000 subscriptions that would be %s, extrapolated from %d.\n", mebibytes(m.idle[ours]+10_000*m.perSubscription), m.subscriptions)
+		fmt.Fprintf(w, "\nFor 10,000 subscriptions over plain HTTP that would be %s, extrapolated from %d.\n", mebibytes(m.idle[ours]+10_000*m.plain), m.subscriptions)
 	}
 }
 

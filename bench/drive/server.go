@@ -34,11 +34,10 @@ type server struct {
 
 // start starts a server and returns once it listens. Each one of ours has a
 // database of its own.
-func (b *bench) start(ctx context.Context, name string) (s *server, err error) {
+func (b *bench) start(ctx context.Context, name string, args ...string) (s *server, err error) {
 	b.servers++
-	var args []string
 	if name == ours {
-		args = []string{"--data", filepath.Join(b.dir, fmt.Sprintf("data-%d", b.servers))}
+		args = append(args, "--data", filepath.Join(b.dir, fmt.Sprintf("data-%d", b.servers)))
 		if b.profiles != "" {
 			args = append(args, "--profile", filepath.Join(b.profiles, fmt.Sprintf("cpu-%d.prof", b.servers)))
 		}

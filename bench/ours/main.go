@@ -23,29 +23,37 @@ import (
 
 func main() {
 	data := flag.String("data", "", "directory of the store")
+	certificate := flag.String("certificate", "", "serve HTTPS, and write the certificate to this file")
 	profile := flag.String("profile", "", "file to write a CPU profile to")
 	flag.Parse()
 	if *profile == "" {
-		child.Exit(run(*data))
+		child.Exit(run(*data, *certificate))
 		return
 	}
 	file, err := os.Create(*profile)
 	child.Exit(err)
 	child.Exit(pprof.StartCPUProfile(file))
-	err = run(*data)
+	err = run(*data, *certificate)
 	pprof.StopCPUProfile()
 	child.Exit(errors.Join(err, file.Close()))
 }
 
-func run(data string) error {
+func run(data, certificate string) error {
 	cfg := config.Default()
 	cfg.Listen, cfg.Data, cfg.Drain = "127.0.0.1:0", data, 0
 	cfg.Workers, cfg.PerCaller, cfg.Queue = 64, 64, 1024
 	ctx := child.Context()
-	a, err := app.New(ctx, cfg, app.Options{Extra: []app.Published{{
+	options := app.Options{Extra: []app.Published{{
 		Skill:  a2a.AgentSkill{ID: "script", Name: "script", Description: "Does what the text says.", Tags: []string{"bench"}},
 		Answer: scripted{},
-	}}})
+	}}}
+	if certificate != "" {
+		var err error
+		if options.TLS, err = child.Certificate(certificate); err != nil {
+			return err
+		}
+	}
+	a, err := app.New(ctx, cfg, options)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,6 +33,9 @@ type Options struct {
 	// Unsynced gives up durability against a crash of the machine: for
 	// throw-away stores.
 	Unsynced bool
+
+	// TLS serves HTTPS, with the certificate it holds. Nil serves plain HTTP.
+	TLS *tls.Config
 
 	// Logger receives diagnostics. Nil discards them.
 	Logger *slog.Logger
@@ -79,9 +83,13 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	if a.store, err = sqlite.Open(ctx, cfg.Data, sqlite.Config{Sync: sync, Logger: a.log}); err != nil {
 		return nil, err
 	}
+	scheme := "http://"
+	if opts.TLS != nil {
+		scheme, a.listener = "https://", tls.NewListener(a.listener, opts.TLS)
+	}
 	a.public = cfg.PublicURL
 	if a.public == "" {
-		a.public = "http://" + a.listener.Addr().String()
+		a.public = scheme + a.listener.Addr().String()
 	}
 	a.claimer = work.NewClaimer(a.store, work.Config{Drain: drain(cfg.Drain), Logger: a.log})
 	engine, err := task.NewEngine(ctx, a.store, published, task.Config{

@@ -67,7 +67,9 @@ func ask(t *testing.T, c *client.Client, skill, text string) *a2a.Task {
 	return answer.Payload.(*a2a.Task)
 }
 
-// TestProgramsAreAgents publishes two agents and calls both over the wire.
+// TestProgramsAreAgents publishes two agents and calls both over the wire; their
+// results are artifacts, and their cards say where they are and nothing of how
+// they work. (REQ-MOD-07, REQ-CARD-11, REQ-CARD-23, REQ-TEN-04)
 func TestProgramsAreAgents(t *testing.T) {
 	cfg := settings(t, "wordcount=wc -w", "same=echo:", "tools/upper=tr a-z A-Z")
 	cfg.DefaultSkills = []string{"same"}
@@ -83,6 +85,13 @@ func TestProgramsAreAgents(t *testing.T) {
 		task := ask(t, test.c, test.skill, "one two three")
 		if task.Status.State != a2a.TaskStateCompleted || strings.TrimSpace(task.Artifacts[0].Text()) != test.want {
 			t.Errorf("skill %q: %s %+v, want %q", test.skill, task.Status.State, task.Artifacts, test.want)
+		}
+	}
+	for _, c := range []*client.Client{root, tools} {
+		for _, inside := range []string{"wc -w", "tr a-z", cfg.Data} {
+			if card := string(c.Card().Raw); strings.Contains(card, inside) {
+				t.Errorf("a card tells %q: %s", inside, card)
+			}
 		}
 	}
 	if got := tools.Card().AgentCard.Name; got != "tools" {
