@@ -33,7 +33,7 @@ COVER_FLOOR    ?= 85
 COVER_PACKAGES := a2a task server client
 COVER_PROFILE  ?= .bin/cover.out
 
-.PHONY: all help release-go vet lint fmt test test-fast fuzz generate check-generate check-tidy check-format \
+.PHONY: all help release-go vet lint fmt test test-fast fuzz conformance generate check-generate check-tidy check-format \
 	cover check-cover build demo bench bench-code bench-store interop tck vuln vulndb licences tools clean
 
 all: vet lint test ## vet, lint and test: what must pass before a change is handed over
@@ -67,14 +67,18 @@ fuzz: ## every fuzz target for a while (FUZZTIME=10s)
 		done; \
 	done
 
-generate: ## write the wire types and codec of a2a from the wire table
+generate: ## write what is generated: wire types and codec from the wire table, docs/conformance.md from claim, tests and evidence
 	$(GO) generate ./a2a
+	@$(GO) run ./cmd/legation conformance write
 
-check-generate: ## fail if generated code is stale
-	@before=$$(cat a2a/*_gen.go | cksum); \
-	$(GO) generate ./a2a; \
-	[ "$$before" = "$$(cat a2a/*_gen.go | cksum)" ] || \
-		{ echo 'generated code was stale; it is fresh now, look at the difference and keep it' >&2; exit 1; }
+check-generate: ## fail if something generated is stale
+	@before=$$(cat a2a/*_gen.go docs/conformance.md | cksum); \
+	$(MAKE) --no-print-directory generate; \
+	[ "$$before" = "$$(cat a2a/*_gen.go docs/conformance.md | cksum)" ] || \
+		{ echo 'something generated was stale; it is fresh now, look at the difference and keep it' >&2; exit 1; }
+
+conformance: ## compare the wire claim with code, a running server, documents, partners and evidence
+	@$(GO) run ./cmd/legation conformance check
 
 check-tidy: ## fail if go.mod or go.sum is not as go mod tidy writes it
 	@$(GO) mod tidy -diff >&2 || { echo 'run go mod tidy' >&2; exit 1; }

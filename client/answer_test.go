@@ -44,7 +44,7 @@ func TestSendMessageAnswers(t *testing.T) {
 	}
 }
 
-// REQ-RPC-08, 17, REQ-ERR-20: answers that break the protocol, on every
+// REQ-RPC-08, REQ-RPC-17, REQ-ERR-20: answers that break the protocol, on every
 // operation that is answered at once.
 func TestAnswersThatBreakTheProtocol(t *testing.T) {
 	for name, answer := range map[string]testkit.Answer{
@@ -81,6 +81,7 @@ func isPeerError(err error) bool {
 	return ok
 }
 
+// REQ-ERR-20, REQ-PJ-08, REQ-PJ-10, REQ-MOD-06, REQ-MOD-11.
 func TestResultsThatBreakTheProtocol(t *testing.T) {
 	for _, tt := range []struct{ method, result, why string }{
 		{a2a.MethodSendMessage, `{}`, "neither"},
@@ -109,7 +110,7 @@ func TestResultsThatBreakTheProtocol(t *testing.T) {
 	}
 }
 
-// REQ-PCFG-14.
+// REQ-PCFG-14, PVP-10.
 func TestDeleteAnswers(t *testing.T) {
 	for _, answer := range []testkit.Answer{testkit.Result(`{}`), testkit.Result(`null`), testkit.JSON(`{"jsonrpc":"2.0","id":$ID}`)} {
 		peer := testkit.NewPeer(t, answer)
@@ -217,7 +218,7 @@ func TestAnswersThatAreTooLarge(t *testing.T) {
 	}
 }
 
-// F36: a token that expired is renewed once, for what is safe to repeat.
+// REQ-GEN-05, F36: a token that expired is renewed once, for what is safe to repeat.
 func TestExpiredCredentials(t *testing.T) {
 	reads := map[string]bool{
 		a2a.MethodGetTask: true, a2a.MethodListTasks: true, a2a.MethodSubscribeToTask: true, a2a.MethodGetExtendedAgentCard: true,
@@ -324,7 +325,7 @@ func TestListTasksThatDoesNotEnd(t *testing.T) {
 	}
 }
 
-// REQ-CANC-05, F35: what an answer to our own cancel says.
+// REQ-CANC-05, PVX-02, F35: what an answer to our own cancel says.
 func TestIsOver(t *testing.T) {
 	for code, want := range map[int]bool{-32002: true, -32001: true, -32004: false, -32603: false} {
 		peer := testkit.NewPeer(t, testkit.Fail(code, "x"))
@@ -335,13 +336,23 @@ func TestIsOver(t *testing.T) {
 	}
 }
 
+// REQ-XCARD-08: the extended card may take the place of the public one, which
+// stays as it is for others.
 func TestExtendedCard(t *testing.T) {
-	raw := testkit.CardJSON(testkit.Card("https://agent.example/a2a"))
+	raw := testkit.CardJSON(testkit.Card("$URL/a2a"))
 	raw = strings.Replace(raw, "{", `{"laterMember":1,`, 1)
 	peer := testkit.NewPeer(t, testkit.Result(raw))
-	card, err := connect(t, peer, client.Config{}).GetExtendedAgentCard(t.Context())
+	raw = strings.ReplaceAll(raw, "$URL", peer.URL)
+	c := connect(t, peer, client.Config{}, func(card *a2a.AgentCard) { card.Name = "Public" })
+	card, err := c.GetExtendedAgentCard(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := client.New(card, client.Config{}); err != nil {
+		t.Errorf("New() with the extended card: %v", err)
+	}
+	if got := c.Card().AgentCard.Name; got != "Public" {
+		t.Errorf("the public card has become that of %q", got)
 	}
 	if string(card.Raw) != raw || card.AgentCard.Name != "Test agent" {
 		t.Errorf("card = %s, want it byte for byte", card.Raw)

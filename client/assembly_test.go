@@ -20,7 +20,7 @@ func event(t *testing.T, text string) a2a.StreamResponse {
 	return e
 }
 
-// REQ-STRM-16, 17, DEC-09, DEC-19: what the events of a stream add up to.
+// REQ-STRM-16, DEC-09, DEC-19: what the events of a stream add up to.
 func TestAssembly(t *testing.T) {
 	said := func(state, id string) string {
 		return `{"statusUpdate":{"taskId":"t-1","contextId":"c-1","status":{"state":"` + state + `","message":{"messageId":"` + id + `","role":"ROLE_AGENT","parts":[{"text":"` + id + `"}]}}}}`

@@ -22,7 +22,7 @@ func served(header ...string) testkit.Answer {
 	return testkit.HTTP(200, "application/json", testkit.CardJSON(testkit.Card("$URL/a2a")), header...)
 }
 
-// REQ-CARD-02, 03, 14: where a card is looked for.
+// REQ-CARD-03: where a card is looked for.
 func TestReadCardTries(t *testing.T) {
 	at := func(paths ...string) map[string]testkit.Answer {
 		routes := map[string]testkit.Answer{}
@@ -213,7 +213,7 @@ func TestReadCardTakesNoLonger(t *testing.T) {
 	})
 }
 
-// REQ-CARD-08 to 10.
+// REQ-CARD-08, REQ-CARD-10.
 func TestCardAge(t *testing.T) {
 	read := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -319,7 +319,8 @@ func TestCardBehindCredentials(t *testing.T) {
 	}
 }
 
-// REQ-CARD-33, 34: what can not be read is never taken for "no requirement".
+// REQ-CARD-33, REQ-CARD-34: what can not be read is never taken for "no requirement".
+// PVP-11, PVP-12: in the shapes of the prose.
 func TestCardsThatCanNotBeTrusted(t *testing.T) {
 	sound := testkit.CardJSON(testkit.Card("https://agent.example/a2a"))
 	with := func(member string) string { return "{" + member + "," + sound[1:] }
@@ -336,6 +337,7 @@ func TestCardsThatCanNotBeTrusted(t *testing.T) {
 		"well formed":          {with(`"securityRequirements":[{"schemes":{"oidc":{"list":["openid"]}}}]`), false},
 		"unknown scheme":       {with(`"securitySchemes":{"x":{"fooSecurityScheme":{}}}`), false},
 		"two schemes in one":   {with(`"securitySchemes":{"x":{"mtlsSecurityScheme":{},"httpAuthSecurityScheme":{"scheme":"Bearer"}}}`), true},
+		"two flows in one":     {with(`"securitySchemes":{"x":{"oauth2SecurityScheme":{"flows":{"clientCredentials":{"tokenUrl":"https://id.example","scopes":{}},"password":{}}}}}`), true},
 		"a key of no name":     {with(`"securitySchemes":{"x":{"apiKeySecurityScheme":{"location":"header","name":5}}}`), true},
 		"too much is wrong":    {strings.Replace(sound, `"skills":[`, `"skills":[`+strings.Repeat("{},", 40), 1), true},
 		"schemes as a list":    {with(`"securitySchemes":[]`), true},

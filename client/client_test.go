@@ -117,7 +117,8 @@ var results = map[string]testkit.Answer{
 	a2a.MethodGetExtendedAgentCard:             testkit.Result(testkit.CardJSON(testkit.Card("$URL/a2a"))),
 }
 
-// REQ-VER-01, REQ-VER-08, REQ-TEN-01, REQ-TEN-02, REQ-RPC-02 to 04, 06, 16, DEC-03.
+// REQ-VER-01, REQ-VER-08, REQ-TEN-01, REQ-TEN-02, REQ-VER-07, REQ-EXT-03, REQ-SEC-11, REQ-RPC-01,
+// REQ-RPC-02, REQ-RPC-03, REQ-RPC-04, REQ-RPC-06, REQ-RPC-16, DEC-03.
 func TestWhatEveryRequestCarries(t *testing.T) {
 	if got, want := len(operations), len(a2a.Methods()); got != want {
 		t.Fatalf("the table has %d operations, want %d", got, want)
@@ -203,6 +204,8 @@ func TestCapabilitiesThatAreNotOffered(t *testing.T) {
 	}
 }
 
+// REQ-PJ-15, REQ-MOD-04, REQ-MOD-06, REQ-PJ-09: what breaks the protocol never
+// leaves.
 func TestRequestsThatAreNone(t *testing.T) {
 	peer := testkit.NewPeer(t, testkit.Routes(results))
 	c := connect(t, peer, client.Config{})
@@ -234,6 +237,10 @@ func TestRequestsThatAreNone(t *testing.T) {
 		"cancel nothing":   func() error { _, err := c.CancelTask(ctx, &a2a.CancelTaskRequest{}); return err },
 		"subscribe":        func() error { _, err := c.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{}); return err },
 		"create a webhook": func() error { _, err := c.CreateTaskPushNotificationConfig(ctx, nil); return err },
+		"webhook, no task": func() error { // PVP-09
+			_, err := c.CreateTaskPushNotificationConfig(ctx, &a2a.TaskPushNotificationConfig{URL: "https://hooks.example/1"})
+			return err
+		},
 		"get a webhook":    func() error { _, err := c.GetTaskPushNotificationConfig(ctx, nil); return err },
 		"list webhooks":    func() error { _, err := c.ListTaskPushNotificationConfigs(ctx, nil); return err },
 		"delete a webhook": func() error { return c.DeleteTaskPushNotificationConfig(ctx, nil) },
@@ -252,7 +259,8 @@ func TestRequestsThatAreNone(t *testing.T) {
 	}
 }
 
-// REQ-SEND-18, DEC-34: the webhook of a send names neither task nor tenant.
+// REQ-SEND-18, PVP-05, PVP-09, DEC-34: the webhook of a send names neither task
+// nor tenant.
 func TestTheWebhookOfASend(t *testing.T) {
 	peer := testkit.NewPeer(t, testkit.Routes(results))
 	c := connect(t, peer, client.Config{})
@@ -266,12 +274,59 @@ func TestTheWebhookOfASend(t *testing.T) {
 	if strings.Contains(params, "taskId") || strings.Contains(params, "tenant") {
 		t.Errorf("params = %s, want neither task nor tenant", params)
 	}
+	if !strings.Contains(params, `"configuration":{"taskPushNotificationConfig":{"url":"https://hooks.example/1"}}`) {
+		t.Errorf("params = %s, want the webhook", params)
+	}
 	if webhook.TaskID != "t-9" || r.Configuration.TaskPushNotificationConfig != webhook {
 		t.Error("the caller's request was changed")
 	}
 }
 
-// REQ-CARD-32.
+// REQ-LIFE-05, REQ-CTX-05: a message goes out without a task and a context of our
+// own making. REQ-CTX-06, REQ-CTX-10, REQ-CTX-13: what it names is passed on as
+// it is, in every combination.
+func TestWhatASendNames(t *testing.T) {
+	for names, want := range map[string]string{
+		"nothing":    ``,
+		"context":    `"contextId":"Ω/ c",`,
+		"task":       `"taskId":"t 1",`,
+		"both":       `"contextId":"Ω/ c","taskId":"t 1",`,
+		"references": `"contextId":"Ω/ c",`,
+	} {
+		for _, method := range []string{a2a.MethodSendMessage, a2a.MethodSendStreamingMessage} {
+			peer := testkit.NewPeer(t, testkit.Routes(results))
+			c := connect(t, peer, client.Config{})
+			r, tail := request("hi"), ""
+			if names != "nothing" && names != "task" {
+				r.Message.ContextID = "Ω/ c"
+			}
+			if names == "task" || names == "both" {
+				r.Message.TaskID = "t 1"
+			}
+			if names == "references" {
+				r.Message.ReferenceTaskIDs, tail = []a2a.TaskID{"t-0", "t-1"}, `,"referenceTaskIds":["t-0","t-1"]`
+			}
+			var err error
+			if method == a2a.MethodSendMessage {
+				_, err = c.SendMessage(t.Context(), r)
+			} else {
+				var s *client.Stream
+				if s, err = c.SendStreamingMessage(t.Context(), r); err == nil {
+					s.Close()
+				}
+			}
+			if err != nil {
+				t.Fatalf("%s naming %s: error = %v", method, names, err)
+			}
+			want := `{"message":{"messageId":"m-1",` + want + `"role":"ROLE_USER","parts":[{"text":"hi"}]` + tail + `}}`
+			if diff := cmp.Diff(want, peer.Requests()[0].Params); diff != "" {
+				t.Errorf("%s naming %s (-want +got)\n%s", method, names, diff)
+			}
+		}
+	}
+}
+
+// REQ-CARD-32, REQ-EXT-08.
 func TestRequiredExtensions(t *testing.T) {
 	described := testkit.Card("https://agent.example/a2a")
 	described.Capabilities.Extensions = []a2a.AgentExtension{
@@ -286,11 +341,16 @@ func TestRequiredExtensions(t *testing.T) {
 	if !ok || !cmp.Equal(refused.URIs, []string{"urn:odd:v1"}) || client.Classify(err, false) != client.Refused {
 		t.Errorf("New() error = %v, want one about urn:odd:v1", err)
 	}
+	_, err = client.New(card, client.Config{Extensions: []string{"urn:known:v2", "urn:odd:v1"}})
+	if refused, ok := errors.AsType[*client.ExtensionError](err); !ok || !cmp.Equal(refused.URIs, []string{"urn:known:v1"}) {
+		t.Errorf("New() with another version: error = %v, want one about urn:known:v1", err)
+	}
 	if _, err := client.New(card, client.Config{Extensions: []string{"urn:known:v1", "urn:odd:v1"}}); err != nil {
 		t.Errorf("New() with both extensions: error = %v", err)
 	}
 }
 
+// REQ-RPC-18, too: no header of another meaning takes a name of the protocol.
 func TestConfigurationsThatAreRefused(t *testing.T) {
 	card, err := client.ParseCard([]byte(testkit.CardJSON(testkit.Card("https://agent.example"))), "https://agent.example")
 	if err != nil {
@@ -301,6 +361,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		"line break":   header("X-Api-Key", "s3cret\r\nX-Evil: 1"),
 		"bad name":     header("X Api", "s3cret"),
 		"version":      header("a2a-version", "s3cret"),
+		"reserved":     header("A2a-Later", "s3cret"),
 		"host":         header("Host", "s3cret"),
 		"replay":       header("Idempotency-Key", "s3cret"),
 		"replay too":   header("x-idempotency-key", "s3cret"),

@@ -18,7 +18,7 @@ func status(state string) testkit.Answer {
 	return testkit.Result(`{"id":"t-1","status":{"state":"` + state + `"}}`)
 }
 
-// REQ-SEND-05, REQ-PJ-06, F35: what polling makes of what a peer answers.
+// REQ-SEND-05, REQ-OPS-05, REQ-PJ-06, PVP-42, F35: what polling makes of what a peer answers.
 func TestFollow(t *testing.T) {
 	zero := int32(0)
 	busy := testkit.HTTP(429, "application/json", testkit.Failure(-32603, "busy"), "Retry-After: 40")
@@ -81,7 +81,8 @@ func TestFollow(t *testing.T) {
 				var changes []a2a.TaskState
 				opts := tt.opts
 				opts.OnChange = func(task *a2a.Task) { changes = append(changes, task.Status.State) }
-				task, err := connect(t, peer, client.Config{}).Follow(t.Context(), "t-1", opts)
+				bare := func(card *a2a.AgentCard) { card.Capabilities = a2a.AgentCapabilities{} }
+				task, err := connect(t, peer, client.Config{}, bare).Follow(t.Context(), "t-1", opts)
 				if (tt.is == nil) != (err == nil) || tt.is != nil && !tt.is(err) {
 					t.Fatalf("Follow() error = %v", err)
 				}

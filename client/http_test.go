@@ -127,7 +127,7 @@ func TestASendIsNotRepeatedByTheLibrary(t *testing.T) {
 	}
 }
 
-// F36: a certificate of another authority, and one for another name.
+// REQ-SEC-05, F36: a certificate of another authority, and one for another name.
 func TestCertificatesThatDoNotFit(t *testing.T) {
 	server, _ := agent(t, nil)
 	server.StartTLS()

@@ -10,7 +10,9 @@ import (
 	"github.com/legation/legation/internal/testkit"
 )
 
-// REQ-CARD-26 to 28, REQ-VER-06, 11, 12, REQ-FWD-05.
+// PVP-17, PVP-24, REQ-RPC-16,
+// REQ-CARD-26, REQ-CARD-27, REQ-CARD-28,
+// REQ-VER-06, REQ-VER-10, REQ-VER-11, REQ-VER-12, REQ-FWD-05.
 func TestChooseInterface(t *testing.T) {
 	at := func(url, version string) a2a.AgentInterface {
 		return a2a.AgentInterface{URL: url, ProtocolBinding: "JSONRPC", ProtocolVersion: version}
@@ -80,7 +82,7 @@ func TestChooseInterface(t *testing.T) {
 	}
 }
 
-// REQ-MIG-01: the card of an older version says so in words.
+// REQ-VER-11: the card of an older version says so in words.
 func TestOlderCards(t *testing.T) {
 	for _, raw := range []string{
 		`{"name":"Old","url":"https://agent.example/","protocolVersion":"0.3.0","preferredTransport":"JSONRPC","security":[{"a":[]}],"skills":[]}`,
@@ -120,7 +122,8 @@ func TestManyRejectedInterfaces(t *testing.T) {
 	}
 }
 
-// Dial, then a call to the URL of the interface, by the name that was typed.
+// REQ-CARD-28: Dial, then a call to the URL of the interface, by the name that
+// was typed.
 func TestDial(t *testing.T) {
 	var port string
 	peer := testkit.ListenPeer(t, func(w *testkit.Wire, r *testkit.Request) {

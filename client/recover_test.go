@@ -14,7 +14,7 @@ import (
 	"github.com/legation/legation/internal/testkit"
 )
 
-// REQ-STRM-15, 20, REQ-SUBS-09, F34, F35: what becomes of a stream whose
+// REQ-MOD-08, REQ-STRM-15, REQ-STRM-20, REQ-SUBS-09, REQ-ITA-10, PVX-01, F34, F35: what becomes of a stream whose
 // connection ends before the task. The message is sent once in every case.
 func TestStreamsThatBreak(t *testing.T) {
 	const (

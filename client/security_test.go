@@ -43,8 +43,8 @@ func secured(alternatives ...[]string) func(*a2a.AgentCard) {
 	}
 }
 
-// REQ-CARD-33, 34: an agent that asks for credentials is not called without
-// any, by no operation.
+// REQ-CARD-33, REQ-SEC-11, REQ-XCARD-04: an agent that asks for credentials is
+// not called without any, by no operation.
 func TestNoAnonymousCalls(t *testing.T) {
 	for method, call := range operations {
 		peer := testkit.NewPeer(t, testkit.Routes(results))
@@ -58,7 +58,7 @@ func TestNoAnonymousCalls(t *testing.T) {
 	}
 }
 
-// What counts as credentials, and when none are needed.
+// REQ-CARD-34: what counts as credentials, and when none are needed.
 func TestWhoMayBeCalled(t *testing.T) {
 	gives := func(headers http.Header) func(context.Context, bool) (http.Header, error) {
 		return func(context.Context, bool) (http.Header, error) { return headers, nil }

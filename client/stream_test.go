@@ -180,7 +180,7 @@ func TestALineThatIsTooLong(t *testing.T) {
 	}
 }
 
-// REQ-STRM-03 to 05, 13, 14, REQ-FWD-02, F35.
+// REQ-STRM-13, REQ-STRM-14, REQ-FWD-02, PVP-34, PVP-35, PVP-36, F35.
 func TestStreamGrammar(t *testing.T) {
 	later := `{"messageUpdate":{"taskId":"t-1","delta":"x"}}`
 	other := strings.ReplaceAll(inWork, "t-1", "t-2")
@@ -192,9 +192,12 @@ func TestStreamGrammar(t *testing.T) {
 		{"message only", []string{lone}, []string{"message pong"}},
 		{"a message and more", []string{lone, lone, submitted}, []string{"message pong"}},
 		{"whole task", wholeSent, whole},
+		{"final means nothing", []string{submitted, strings.Replace(inWork, `"taskId"`, `"final":true,"taskId"`, 1), done}, []string{"task submitted", "status working", "status completed"}},
 		{"ended at once", []string{finished}, []string{"task completed"}},
 		{"asks for input", []string{submitted, asks}, []string{"task submitted", "status input_required"}},
 		{"unknown member first", []string{later, submitted, done}, []string{"task submitted", "status completed"}},
+		{"names of the documentation", []string{submitted, `{"taskStatusUpdate":{"taskId":"t-1"}}`, strings.Replace(chunkOne, `"artifact":`, `"index":3,"artifact":`, 1), done},
+			[]string{"task submitted", "artifact Grüße ", "status completed"}}, // PVP-35, PVP-36
 		{"unknown member between", []string{submitted, later, `{}`, inWork, done}, []string{"task submitted", "status working", "status completed"}},
 		{"another task's event", []string{submitted, other, done}, []string{"task submitted", "status completed"}},
 		{"a message in a task", []string{submitted, lone, done}, []string{"task submitted", "status completed"}},
@@ -275,8 +278,8 @@ func TestAPlainAnswerToAStream(t *testing.T) {
 	}
 }
 
-// A peer that leaves its stream open is not waited for once there is nothing
-// to wait for.
+// PVX-01: a peer that leaves its stream open is not waited for once there is
+// nothing to wait for.
 func TestStreamsThatStayOpen(t *testing.T) {
 	for name, sent := range map[string][]string{"ended": {submitted, done}, "message": {lone}, "input": {submitted, asks}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -296,7 +299,7 @@ func TestStreamsThatStayOpen(t *testing.T) {
 	}
 }
 
-// A stream that asks for input and goes on at once was not at its end.
+// PVX-01: a stream that asks for input and goes on at once was not at its end.
 func TestInputThatCameOtherwise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		peer := testkit.NewPeer(t, func(w *testkit.Wire, r *testkit.Request) {
@@ -317,7 +320,7 @@ func TestInputThatCameOtherwise(t *testing.T) {
 	})
 }
 
-// A subscription stays open while the task waits for input.
+// PVX-01: a subscription stays open while the task waits for input.
 func TestSubscriptionsOutliveInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		peer := testkit.NewPeer(t, func(w *testkit.Wire, r *testkit.Request) {

@@ -14,8 +14,9 @@ import (
 	"github.com/legation/legation/internal/testkit"
 )
 
-// REQ-PJ-06, 19, 25, REQ-FWD-01, 04, REQ-LIST-17, REQ-MOD-09: what a later
-// version adds and what peers leave out does not break a task.
+// REQ-PJ-06, REQ-PJ-19, REQ-PJ-25, REQ-FWD-01, REQ-FWD-04, REQ-LIST-17, REQ-MOD-09,
+// PVP-21, PVP-42: what a later version adds and what peers leave out does not
+// break a task.
 func TestTolerantReading(t *testing.T) {
 	for _, tt := range []struct {
 		name, task string
@@ -64,6 +65,7 @@ func TestManyUnknownParts(t *testing.T) {
 	}
 }
 
+// REQ-GEN-04, REQ-GEN-09
 func TestLogsHoldNoContent(t *testing.T) {
 	var log bytes.Buffer
 	peer := testkit.NewPeer(t, testkit.Result(`{"id":"t-1","status":{"state":"s3cret","message":{"messageId":"s3cret","role":"s3cret","parts":[{"s3cret":"s3cret"}]}}}`))

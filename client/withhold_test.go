@@ -41,7 +41,7 @@ func TestWithhold(t *testing.T) {
 	}
 }
 
-// F36: whatever a peer repeats of what it was given, no error repeats it.
+// REQ-GEN-04, F36: whatever a peer repeats of what it was given, no error repeats it.
 func TestPeersThatRepeatCredentials(t *testing.T) {
 	const token = "s3cret-token-of-some-length"
 	bearer := http.Header{"Authorization": {"Bearer " + token}}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
@@ -49,6 +50,7 @@ func TestARequestReachesAVerifiedServer(t *testing.T) {
 	}
 }
 
+// REQ-SEC-05
 func TestCertificatesAreVerified(t *testing.T) {
 	n, cfg := serve(t, false, hello)
 	n.names["other.test"] = []string{public}
@@ -64,6 +66,42 @@ func TestCertificatesAreVerified(t *testing.T) {
 	}
 	if _, err := guard.New(guard.Policy{TLSConfig: &tls.Config{InsecureSkipVerify: true}}); err == nil {
 		t.Error("a configuration that skips verification is accepted")
+	}
+}
+
+// REQ-SEC-02, REQ-SEC-03, PVX-10: TLS 1.3 where the other side has it, 1.2 at
+// least, whatever a configuration says.
+func TestVersionsOfTLS(t *testing.T) {
+	var spoken atomic.Uint32
+	n, cfg := serve(t, false, func(_ http.ResponseWriter, r *http.Request) { spoken.Store(uint32(r.TLS.Version)) })
+	best := n.target
+	for _, tt := range []struct {
+		most uint16 // of the server; zero: as it comes
+		want uint16 // zero: none
+	}{
+		{0, tls.VersionTLS13}, {tls.VersionTLS12, tls.VersionTLS12}, {tls.VersionTLS11, 0}, {tls.VersionTLS10, 0},
+	} {
+		n.target = best
+		if tt.most != 0 {
+			older := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { spoken.Store(uint32(r.TLS.Version)) }))
+			older.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tt.most}
+			older.Config.ErrorLog = discard
+			older.StartTLS()
+			t.Cleanup(older.Close)
+			n.target = older.Listener.Addr().String()
+		}
+		for _, least := range []uint16{0, tls.VersionTLS10} {
+			spoken.Store(0)
+			resp, err := n.client(t, guard.Policy{TLSConfig: &tls.Config{RootCAs: cfg.RootCAs, MinVersion: least}}).Do(get(t, "https://example.com/"))
+			if err == nil {
+				resp.Body.Close()
+			} else if failure, ok := errors.AsType[*guard.DialError](err); !ok || failure.Phase != guard.PhaseTLS {
+				t.Errorf("a server of at most %#x: error %v", tt.most, err)
+			}
+			if got := uint16(spoken.Load()); got != tt.want {
+				t.Errorf("a server of at most %#x is spoken to in %#x, want %#x", tt.most, got, tt.want)
+			}
+		}
 	}
 }
 

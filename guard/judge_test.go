@@ -116,7 +116,7 @@ func TestCheckURL(t *testing.T) {
 		{"https://0x7f.example/", true},
 		{"https://1e3.example/", true},
 
-		{"http://agent.example/", false},
+		{"http://agent.example/", false}, // REQ-SEC-01, REQ-CARD-12
 		{"ftp://agent.example/", false},
 		{"file:///etc/passwd", false},
 		{"gopher://agent.example/", false},

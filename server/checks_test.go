@@ -15,6 +15,7 @@ import (
 )
 
 // F01: the version counts on every method, before its parameters.
+// REQ-VER-02, REQ-VER-04, REQ-VER-05, REQ-VER-06, REQ-FWD-07
 func TestVersionOnEveryMethod(t *testing.T) {
 	w := newWorld(t, options{})
 	for _, method := range a2a.Methods() {
@@ -22,7 +23,7 @@ func TestVersionOnEveryMethod(t *testing.T) {
 			header, query string
 			served        bool
 		}{
-			{"99.0", "", false}, {"1.0.1", "", true}, {"", "", false}, {"", "?A2A-Version=1.0", true}, {"1.0", "?A2A-Version=0.3", false},
+			{"99.0", "", false}, {"1.1", "", false}, {"1.0.1", "", true}, {"", "", false}, {"", "?A2A-Version=1.0", true}, {"1.0", "?A2A-Version=0.3", false},
 		} {
 			r := request("POST", "/"+test.query, rpc(method, "{}"))
 			if r.Header.Del("A2A-Version"); test.header != "" {
@@ -36,8 +37,11 @@ func TestVersionOnEveryMethod(t *testing.T) {
 	}
 }
 
-// Another caller's task, and one of another agent, do not exist: on every
+// REQ-ERR-11, REQ-ERR-12, REQ-ERR-13, REQ-GET-02, REQ-GET-03, REQ-LIST-01,
+// REQ-SEND-10: another caller's task, and one of another agent, do not exist: on every
 // method the answer is that to an id that never was, byte by byte.
+// REQ-CANC-03, REQ-CANC-06, REQ-SUBS-06, REQ-SUBS-08, REQ-SEC-09,
+// REQ-SCOPE-01, REQ-SCOPE-04, REQ-SCOPE-05, REQ-SCOPE-06, REQ-SCOPE-09
 func TestOwnership(t *testing.T) {
 	w := newWorld(t, options{})
 	made := taskOf(t, w.post("/agents/ask", rpc("SendMessage", say("m-1", "hello"))).Body.Bytes())
@@ -99,7 +103,7 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
-// What is refused leaves nothing behind, and the server goes on.
+// REQ-ERR-08: what is refused leaves nothing behind, and the server goes on.
 func TestBadInputLeavesNothing(t *testing.T) {
 	w := newWorld(t, options{})
 	w.post("/", rpc("SendMessage", say("m-0", "hello")))
@@ -135,7 +139,7 @@ func TestBadInputLeavesNothing(t *testing.T) {
 	}
 }
 
-// F14: the same message sent many times at once makes one task.
+// F14, REQ-SEND-15: the same message sent many times at once makes one task.
 func TestSameMessageAtOnce(t *testing.T) {
 	w := newWorld(t, options{})
 	var group sync.WaitGroup
@@ -169,8 +173,8 @@ func TestSameMessageAfterRestart(t *testing.T) {
 	}
 }
 
-// A full queue, a stop and a store that is away are told apart from faults, by
-// HTTP and JSON-RPC alike.
+// REQ-ERR-14, REQ-ERR-15: a full queue, a stop and a store that is away are told
+// apart from faults, by HTTP and JSON-RPC alike. REQ-GEN-10, for what makes runs.
 func TestLater(t *testing.T) {
 	check := func(what string, rec *httptest.ResponseRecorder, status int, after string) {
 		t.Helper()
@@ -198,7 +202,7 @@ func TestLater(t *testing.T) {
 	check("store", w.post("/agents/gate", rpc("GetTask", `{"id":"t"}`)), http.StatusServiceUnavailable, "30")
 }
 
-// A task that would not fit is refused before it is made.
+// REQ-GEN-01: a task that would not fit is refused before it is made.
 func TestTooLarge(t *testing.T) {
 	w := newWorld(t, options{engine: task.Config{MaxBytes: 1000}})
 	rec := w.post("/", rpc("SendMessage", say("m-1", strings.Repeat("x", 1000))))
@@ -210,7 +214,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Requests, answers and causes are logged; what callers say is not.
+// REQ-ERR-16, REQ-GEN-04, REQ-GEN-09: requests, answers and causes are logged; what callers say is not.
 func TestLogsHoldNoContent(t *testing.T) {
 	w := newWorld(t, options{})
 	for _, path := range []string{"/", "/agents/ask", "/agents/panic", "/agents/refuse", "/agents/reply"} {
@@ -224,6 +228,12 @@ func TestLogsHoldNoContent(t *testing.T) {
 	r := request("POST", "/", rpc("ListTasks", "{}"))
 	r.Header.Set("X-Caller", "bug")
 	w.do(r)
+	for _, caller := range []string{"client-a", "denied", ""} {
+		r := request("POST", "/", rpc("ListTasks", "{}"))
+		r.Header.Set("X-Caller", caller)
+		r.Header.Set("Authorization", "Bearer hush")
+		w.do(r)
+	}
 	text := w.logs.String()
 	for _, secret := range []string{"hush", "secret"} {
 		if at := strings.Index(text, secret); at >= 0 {
@@ -240,7 +250,8 @@ func TestLogsHoldNoContent(t *testing.T) {
 	}
 }
 
-// The pages of many tasks hold each one once, newest first.
+// REQ-LIST-02, REQ-LIST-03, REQ-LIST-04, REQ-LIST-10, REQ-LIFE-03: the pages of
+// many tasks hold each one once, newest first.
 func TestPages(t *testing.T) {
 	w := newWorld(t, options{})
 	const n = 25

@@ -49,7 +49,7 @@ func TestLargeTextComesBack(t *testing.T) {
 }
 
 // F29: a body up to the limit is served, one above it refused without reading
-// it all, whether or not it says how long it is.
+// it all, whether or not it says how long it is. (REQ-GEN-01)
 func TestBodySize(t *testing.T) {
 	w := newWorld(t, options{})
 	const limit = 4 << 20

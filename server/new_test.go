@@ -13,7 +13,8 @@ import (
 	"github.com/legation/legation/server"
 )
 
-// What callers could not use is refused at the start, in words.
+// What callers could not use is refused at the start, in words; so is an
+// extension without an identifier (PVP-27).
 func TestNewRefuses(t *testing.T) {
 	w := newWorld(t, options{})
 	good := form("A", "a")
@@ -33,6 +34,7 @@ func TestNewRefuses(t *testing.T) {
 		{"other scheme", "ftp://a.example", nil, "absolute"},
 		{"no host", "https:///a", nil, "absolute"},
 		{"port without host", "https://:1", nil, "absolute"},
+		// REQ-CARD-12, REQ-CARD-25, REQ-SEC-01
 		{"plain http", "http://a.example", nil, "plain http is for this machine only; use https"},
 		{"plain http to an address", "http://10.0.0.1:8080", nil, "plain http is for this machine only; use https"},
 		{"plain http to a name that begins so", "http://localhost.example", nil, "plain http is for this machine only; use https"},
@@ -44,6 +46,7 @@ func TestNewRefuses(t *testing.T) {
 		{"name too long", "", []server.Agent{{Name: strings.Repeat("a", 65), Card: good}}, "at most 64"},
 		{"name twice", "", []server.Agent{{Name: "a", Card: good}, {Name: "a", Card: good}}, "is taken"},
 		{"default twice", "", []server.Agent{{Card: good}, {Card: good}}, "the default agent"},
+		// REQ-CARD-20
 		{"no card name", "", with(func(a *server.Agent) { a.Card.Name = "" }), "name: must not be empty"},
 		{"no description", "", with(func(a *server.Agent) { a.Card.Description = "" }), "description: must not be empty"},
 		{"no version", "", with(func(a *server.Agent) { a.Card.Version = "" }), "version: must not be empty"},
@@ -138,7 +141,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// Cards may be kept from strangers, and then from shared caches too.
+// REQ-CARD-13: cards may be kept from strangers, and then from shared caches too.
 func TestCardReaders(t *testing.T) {
 	for _, test := range []struct {
 		err        error
@@ -166,7 +169,7 @@ type guarded struct {
 func (g guarded) ReadCard(*http.Request) error { return g.err }
 
 // A path in the public URL is in cards, and is served whether or not a proxy
-// takes it off.
+// takes it off. (REQ-CARD-23)
 func TestPublicURLWithPath(t *testing.T) {
 	w := newWorld(t, options{config: func(cfg *server.Config) { cfg.PublicURL = "https://a.example:8080/x/a2a//" }})
 	for _, prefix := range []string{"", "/x/a2a"} {
@@ -218,7 +221,8 @@ func TestRetryWindow(t *testing.T) {
 	}
 }
 
-// A card that carries one of our extensions already keeps it as it is.
+// A card that carries one of our extensions already keeps it as it is; what the
+// server does not have is not offered (REQ-OPS-06).
 func TestOwnFormOfAnExtension(t *testing.T) {
 	card := form("A", "echo")
 	card.Capabilities.Extensions = []a2a.AgentExtension{{URI: server.SkillExtension, Required: true}}
@@ -240,6 +244,7 @@ func TestOwnFormOfAnExtension(t *testing.T) {
 
 // The tag is a hash of the canonical card: it stays over restarts, changes with
 // the content, and saves the transfer in every form of the condition.
+// REQ-CARD-05, REQ-CARD-06, REQ-CARD-07
 func TestCardTag(t *testing.T) {
 	get := func(w *world, condition string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "/.well-known/agent-card.json", nil)

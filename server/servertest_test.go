@@ -159,7 +159,7 @@ func form(name string, skills ...string) a2a.AgentCard {
 // special cards.
 func published() []server.Agent {
 	agents := []server.Agent{{Card: form("Echo", "echo", "ask"), DefaultSkill: "echo"}}
-	for _, name := range []string{"ask", "auth", "fail", "reject", "reply", "chunks", "gate", "stuck", "panic", "refuse"} {
+	for _, name := range []string{"ask", "auth", "fail", "reject", "reply", "chunks", "gate", "stuck", "panic", "refuse", "mirror"} {
 		agents = append(agents, server.Agent{Name: name, Card: form(name, name)})
 	}
 	agents = append(agents, server.Agent{Name: "menu", Card: form("Menu", "echo", "ask")})
@@ -209,7 +209,8 @@ func behaviours(g *gate) byName {
 			<-ctx.Done()
 			return agent.Outcome{}, ctx.Err()
 		}),
-		"panic": panics{},
+		"panic":  panics{},
+		"mirror": agent.Func(mirror),
 	}
 }
 

@@ -144,7 +144,9 @@ func (w *world) get(t *testing.T, path string, id a2a.TaskID) a2a.Task {
 
 const background = `},"configuration":{"returnImmediately":true`
 
-// F11: the life of a task does not depend on whoever waits for it.
+// F11, REQ-MOD-08, REQ-SEND-14: the life of a task does not depend on whoever
+// waits for it, and what it made is there for whoever asks later.
+// REQ-STRM-11: for the task
 func TestDisconnectChangesNothing(t *testing.T) {
 	for _, method := range []string{"SendStreamingMessage", "SendMessage"} {
 		t.Run(method, func(t *testing.T) {
@@ -179,7 +181,8 @@ func TestDisconnectChangesNothing(t *testing.T) {
 	}
 }
 
-// REQ-STRM-07 to 11, REQ-SUBS-02: whoever subscribes, whenever, sees one and
+// REQ-STRM-07, REQ-STRM-08, REQ-STRM-09, REQ-STRM-10,
+// REQ-SUBS-01, REQ-SUBS-02, REQ-SUBS-03: whoever subscribes, whenever, sees one and
 // the same sequence, and with the task it begins with it is the whole of it.
 func TestManySubscribersSeeOneSequence(t *testing.T) {
 	w := newWorld(t, options{})
@@ -254,7 +257,7 @@ func pieceOf(t *testing.T, event string) string {
 	return ""
 }
 
-// REQ-STRM-07, 12: events come as they are made, in order, and none waits for
+// REQ-STRM-01, REQ-STRM-07, REQ-STRM-12: events come as they are made, in order, and none waits for
 // the next.
 func TestEventsComeOneByOne(t *testing.T) {
 	w := newWorld(t, options{})
@@ -275,7 +278,7 @@ func TestEventsComeOneByOne(t *testing.T) {
 	}
 }
 
-// REQ-SUBS-07, REQ-CANC-07: a subscription outlives a question, and ends with
+// REQ-SUBS-01, REQ-SUBS-03, REQ-SUBS-07, REQ-CANC-07, PVX-01: a subscription outlives a question, and ends with
 // the task.
 func TestSubscriptionOutlivesQuestions(t *testing.T) {
 	w := newWorld(t, options{})
@@ -298,7 +301,7 @@ func TestSubscriptionOutlivesQuestions(t *testing.T) {
 	}
 }
 
-// REQ-STRM-21: a stream stays open while an authorization is awaited.
+// REQ-STRM-21, REQ-ITA-05, REQ-ITA-07, PVX-01: a stream stays open while an authorization is awaited.
 func TestStreamAwaitsAuthorization(t *testing.T) {
 	w := newWorld(t, options{})
 	n := serve(t, w)
@@ -353,7 +356,7 @@ func TestKeepAlive(t *testing.T) {
 		start := time.Now()
 		resp := n.open(t, t.Context(), "/agents/stuck", rpc("SendStreamingMessage", say("m-1", "go")))
 		if got := resp.Header.Get("X-Accel-Buffering"); got != "no" {
-			t.Errorf("X-Accel-Buffering = %q", got)
+			t.Errorf("X-Accel-Buffering = %q", got) // REQ-STRM-12
 		}
 		var text []byte
 		for buf := make([]byte, 4<<10); bytes.Count(text, []byte("\n: ")) < 3; {
@@ -403,6 +406,7 @@ func TestStreamLimit(t *testing.T) {
 
 // A reader that does not read is given up after the time for one write, and
 // takes nothing with it.
+// REQ-STRM-11: for other streams
 func TestSlowReaderIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, options{})

@@ -266,7 +266,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// Each check of a certificate that fails is named, with a way out.
+// REQ-SEC-05: each check of a certificate that fails is named, with a way out.
 func TestCertificates(t *testing.T) {
 	good := certify(t, time.Now().Add(time.Hour), "127.0.0.1")
 	tests := []struct {

@@ -86,7 +86,7 @@ func TestARepeatedMessageToPaste(t *testing.T) {
 	}
 }
 
-// A credential that an agent repeats is not shown.
+// REQ-GEN-04: a credential that an agent repeats is not shown.
 func TestCredentialsAreNotShown(t *testing.T) {
 	const token = "hunter2-and-more"
 	routes := map[string]map[string]testkit.Answer{

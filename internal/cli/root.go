@@ -105,7 +105,7 @@ without success; 4 the task waits for input or authorization; 130 interrupted.`,
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(
 		newServe(io), newDemo(io), newVersion(io),
-		newCard(io), newSend(io), newTask(io),
+		newCard(io), newSend(io), newTask(io), newConformance(io),
 	)
 	wrapArgs(root)
 	return root

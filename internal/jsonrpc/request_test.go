@@ -28,6 +28,7 @@ func ask(body string) string {
 	return string(result(req.ID, `"`+req.Method+" "+params+`"`))
 }
 
+// REQ-RPC-01, REQ-RPC-07, REQ-RPC-14, REQ-RPC-15, REQ-PJ-27.
 func TestParseRequest(t *testing.T) {
 	ok := func(id, rest string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":"` + rest + `"}` }
 	fault := func(id, code string) string { return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":` + code + `}}` }
@@ -148,6 +149,7 @@ func TestParamsAreASliceOfTheBody(t *testing.T) {
 	}
 }
 
+// REQ-RPC-01: what we send is read back as a request.
 func TestAppendRequest(t *testing.T) {
 	tests := []struct{ id, method, params, want string }{
 		{"r-1", "GetTask", `{"id":"t-1"}`, `{"jsonrpc":"2.0","id":"r-1","method":"GetTask","params":{"id":"t-1"}}`},

@@ -10,6 +10,7 @@ import (
 	"github.com/legation/legation/internal/jsonrpc"
 )
 
+// REQ-RPC-08: a result or an error, never both.
 func TestParseResponse(t *testing.T) {
 	type response = jsonrpc.Response
 	id := jsonrpc.ID(`"r-1"`)
@@ -53,6 +54,7 @@ func result(id jsonrpc.ID, text string) []byte {
 	return append(jsonrpc.AppendResultPrefix(nil, id), text+jsonrpc.ResultSuffix...)
 }
 
+// REQ-RPC-08.
 func TestAppendResponses(t *testing.T) {
 	tests := []struct{ name, got, want string }{
 		{"appended", string(jsonrpc.AppendResultPrefix([]byte("x"), jsonrpc.ID(`"a"`))), `x{"jsonrpc":"2.0","id":"a","result":`},

@@ -55,6 +55,7 @@ var chunkings = map[string]func(string) io.Reader{
 	},
 }
 
+// REQ-RPC-11.
 func TestEvents(t *testing.T) {
 	mib := strings.Repeat("x", 1<<20)
 	tests := []struct {

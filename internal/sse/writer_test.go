@@ -40,6 +40,7 @@ func (r *response) FlushError() error { r.flushes++; return r.failing }
 
 func (r *response) SetWriteDeadline(t time.Time) error { r.deadline = t; return nil }
 
+// REQ-RPC-09.
 func TestWriterHeaders(t *testing.T) {
 	resp := newResponse()
 	if _, err := sse.NewWriter(resp, sse.Options{}); err != nil {

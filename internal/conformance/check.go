@@ -1,0 +1,146 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strconv"
+)
+
+// Difference is one thing that is not as claimed.
+type Difference struct {
+	What    string `json:"what"`
+	Place   string `json:"place"`
+	Claimed string `json:"claimed"`
+	Found   string `json:"found"`
+	Next    string `json:"next"` // what to do about it
+}
+
+// String returns the difference on one line.
+func (d Difference) String() string {
+	return fmt.Sprintf("%s: %s: claimed %s, found %s (%s)", d.What, d.Place, d.Claimed, d.Found, d.Next)
+}
+
+// Compared is one kind of thing that was compared, and how often.
+type Compared struct {
+	What  string `json:"what"`
+	Count int    `json:"count"`
+}
+
+// Report is the outcome of a comparison.
+type Report struct {
+	// Compared is what was compared, in order. Differences are not taken off.
+	Compared []Compared `json:"compared"`
+
+	// Differences is empty if everything is as claimed.
+	Differences []Difference `json:"differences"`
+
+	// Coverage says how requirements are held.
+	Coverage Coverage `json:"coverage"`
+}
+
+// Check compares the claim of a checkout, given by its root, with the checkout
+// and with this program. An error means that there was nothing to compare, or
+// that ctx ended; what differs is in the report. It starts a server on the
+// loopback and a store in a temporary directory, and both are gone when it
+// returns.
+func Check(ctx context.Context, root fs.FS) (*Report, error) {
+	in, err := read(root)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := show(ctx, in.claim)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return in.compare(seen, err), nil
+}
+
+// input is everything that is read before anything is compared.
+type input struct {
+	tree  tree
+	claim Claim
+	wire  *wire
+	reqs  *requirements
+}
+
+func read(root fs.FS) (in input, err error) {
+	if in.tree, err = readTree(root); err != nil {
+		return in, err
+	}
+	if in.claim, err = readClaim(in.tree); err != nil {
+		return in, err
+	}
+	if in.wire, err = readWire(in.tree, in.claim.Specification.Table); err != nil {
+		return in, err
+	}
+	in.reqs, err = readRequirements(in.tree)
+	return in, err
+}
+
+// compare compares everything with what a server showed, or with why none did.
+func (in input) compare(seen *shown, why error) *Report {
+	c := &checker{input: in, report: &Report{Differences: []Difference{}}}
+	c.constants()
+	c.table()
+	c.codec()
+	c.operations()
+	c.server(seen, why)
+	c.documents()
+	c.partners()
+	c.evidence()
+	c.trace()
+	c.page()
+	c.older()
+	return c.report
+}
+
+// checker compares and remembers what differed.
+type checker struct {
+	input
+	report *Report
+}
+
+// begin names what the comparisons that follow are about.
+func (c *checker) begin(what string) {
+	c.report.Compared = append(c.report.Compared, Compared{What: what})
+}
+
+// counted says that n things were compared.
+func (c *checker) counted(n int) {
+	c.report.Compared[len(c.report.Compared)-1].Count += n
+}
+
+// differs notes a difference.
+func (c *checker) differs(what, place, claimed, found, next string) {
+	c.report.Differences = append(c.report.Differences, Difference{
+		What: what, Place: place, Claimed: claimed, Found: found, Next: next,
+	})
+}
+
+// same compares two values and notes when they differ. An empty value is one
+// that is not there.
+func (c *checker) same(what, place, claimed, found, next string) {
+	c.counted(1)
+	if claimed != found {
+		c.differs(what, place, orNothing(claimed), orNothing(found), next)
+	}
+}
+
+func orNothing(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return bounded(value)
+}
+
+// bounded keeps what is repeated of a file to one short line.
+func bounded(value string) string {
+	const most = 120
+	quoted := strconv.Quote(value)
+	value = quoted[1 : len(quoted)-1]
+	if len(value) > most {
+		return value[:most] + "…"
+	}
+	return value
+}
