@@ -147,7 +147,7 @@ func (t *tx) begin(record task.Record, claim bool, admission task.Admission, eff
 		return task.Accepted{}, err
 	}
 	if accepted.Work != nil && admission.Early != nil {
-		t.early++
+		t.early[accepted.Work.Fence] = true
 		admission.Early(accepted)
 	}
 	return accepted, nil

@@ -42,6 +42,10 @@ func (t *tx) append(fence work.Fence, batch task.Batch, body []byte, effects wor
 	switch batch.Then {
 	case task.End:
 		t.endWork(fence.Key)
+		if t.early[fence] {
+			t.quick = true
+			delete(t.early, fence)
+		}
 	case task.Suspend:
 		t.suspendWork(fence.Key, batch.Until)
 	}

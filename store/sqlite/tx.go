@@ -11,7 +11,6 @@ type tx struct {
 	*writer
 	open    bool  // BEGIN was executed
 	written int   // changes, of rows or of what is gathered for them
-	early   int   // runs that were told of before they are durable
 	broken  error // why the transaction cannot be committed
 	undos   []func()
 
@@ -21,6 +20,9 @@ type tx struct {
 	totals   totals
 	contexts map[contextKey]int64 // new in this group
 	ready    bool                 // something became claimable
+
+	early map[work.Fence]bool // runs that were told of in this group, and still go on
+	quick bool                // one of them ended in it
 }
 
 func newTx(w *writer) *tx {
@@ -30,6 +32,7 @@ func newTx(w *writer) *tx {
 		work:     map[work.Key]*workRow{},
 		totals:   newTotals(),
 		contexts: map[contextKey]int64{},
+		early:    map[work.Fence]bool{},
 	}
 }
 
@@ -104,7 +107,7 @@ func (t *tx) rollback() {
 }
 
 func (t *tx) reset() {
-	t.open, t.written, t.early, t.broken, t.ready = false, 0, 0, nil, false
+	t.open, t.written, t.broken, t.ready, t.quick = false, 0, nil, false, false
 	clear(t.undos)
 	t.undos = t.undos[:0]
 	clear(t.tasks)
@@ -113,4 +116,5 @@ func (t *tx) reset() {
 	clear(t.work)
 	t.totals.reset()
 	clear(t.contexts)
+	clear(t.early)
 }

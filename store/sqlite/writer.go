@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"time"
 )
 
 // maxGroup is the most changes in one commit, and the most that wait.
@@ -65,6 +66,9 @@ type writer struct {
 
 	lastTask    int64 // highest number in use
 	lastContext int64
+
+	patience time.Duration // with runs that began in a group
+	waiting  *time.Timer   // for them, nil before
 }
 
 // startWriter starts the writer and returns when it has read what it needs.
@@ -112,7 +116,7 @@ func (s *Store) newWriter(raw any) (_ *writer, err error) {
 			connection.close()
 		}
 	}()
-	w := &writer{connection: connection, store: s, jobs: newJobs()}
+	w := &writer{connection: connection, store: s, jobs: newJobs(), patience: maxPatience}
 	w.tx = newTx(w)
 	if s.cfg.MaxBytes > 0 {
 		pages := max(s.cfg.MaxBytes/pageBytes, 1)
@@ -195,6 +199,7 @@ func (w *writer) commit(first *change) {
 			w.gather()
 		}
 	}
+	w.waited()
 	err := w.finish()
 	if len(w.group) == 1 && err != nil {
 		first.err = err
@@ -214,25 +219,58 @@ func (w *writer) commit(first *change) {
 	}
 }
 
-// gather takes what waits into the group. Those that were just answered get a
-// moment to come back, and runs that began early one to end: a larger group
-// costs the same commit.
+// maxPatience is the most a group waits for runs that began in it.
+const maxPatience = 200 * time.Microsecond
+
+// gather takes what waits into the group: a larger group costs the same commit.
+// Those that were just answered get a moment to come back. Runs that began in
+// the group get a little time to end in it, and less of it if they do not.
 func (w *writer) gather() {
-	yields := 1
-	if w.tx.early > 0 {
-		yields = 4
-	}
-	for len(w.group) < maxGroup {
+	for yielded := false; len(w.group) < maxGroup; yielded = true {
 		select {
 		case next := <-w.store.queue:
 			w.group = append(w.group, next)
+			return
 		default:
-			if yields == 0 {
-				return
-			}
-			yields--
-			runtime.Gosched()
 		}
+		if !yielded {
+			runtime.Gosched()
+			continue
+		}
+		if len(w.tx.early) > 0 {
+			w.await()
+		}
+		return
+	}
+}
+
+// await takes one more change into the group if it comes in time.
+func (w *writer) await() {
+	switch {
+	case w.patience == 0:
+		return
+	case w.waiting == nil:
+		w.waiting = time.NewTimer(w.patience)
+	}
+	select {
+	case next := <-w.store.queue:
+		w.group = append(w.group, next)
+	case <-w.waiting.C:
+		w.patience /= 2
+		if w.patience < 10*time.Microsecond {
+			w.patience = 0 // until one ends in its group all the same
+		}
+	}
+}
+
+// waited ends what await began.
+func (w *writer) waited() {
+	if w.waiting != nil {
+		w.waiting.Stop()
+		w.waiting = nil
+	}
+	if w.tx.quick {
+		w.patience = maxPatience
 	}
 }
 
