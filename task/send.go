@@ -67,7 +67,8 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 		return Reply{}, ErrNoSkill
 	}
 	contextID := req.Message.ContextID
-	if contextID == "" {
+	newContext := contextID == ""
+	if newContext {
 		contextID = a2a.ContextID(a2a.NewID())
 	}
 	if responder, ok := answers.(agent.Responder); ok {
@@ -84,7 +85,7 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 		return Reply{}, ErrTooLarge
 	}
 	return e.accept(stored, req.Message, func(adm Admission) (Accepted, error) {
-		return e.store.Create(stored, NewTask{Record: rec, Event: first, Message: key, Admission: adm}, work.Effects{})
+		return e.store.Create(stored, NewTask{Record: rec, Event: first, Message: key, Admission: adm, NewContext: newContext}, work.Effects{})
 	})
 }
 

@@ -93,6 +93,10 @@ type NewTask struct {
 	Event     Event  // the first event
 	Message   MessageKey
 	Admission Admission
+
+	// NewContext says that the context's id was made for this task, so that it
+	// has no other.
+	NewContext bool
 }
 
 // Continuation is a message to an existing task.

@@ -51,11 +51,10 @@ func (t *tx) create(created task.NewTask, events []task.Event, body []byte, effe
 		return t.join(created.Message, nil)
 	}
 	t.lastTask = n // not taken back: a number that is never used harms nobody
-	context, err := t.context(owner, record.ContextID)
-	if err != nil {
+	if err := t.enterContext(contextKey{owner: owner, id: record.ContextID}, created.NewContext); err != nil {
 		return task.Accepted{}, err
 	}
-	e := &entry{place: place{n: n, owner: owner, context: context}, record: record}
+	e := &entry{place: place{n: n, owner: owner}, record: record}
 	if err := t.insert(e, events, body); err != nil {
 		return task.Accepted{}, err
 	}

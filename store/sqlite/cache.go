@@ -17,9 +17,8 @@ func (e *entry) key() taskKey { return taskKey{owner: e.owner, id: e.record.ID} 
 
 // place is where the rows of a task are.
 type place struct {
-	n       int64
-	owner   int64
-	context int64
+	n     int64
+	owner int64
 }
 
 // cache keeps the current form of tasks that changed or were read lately. The

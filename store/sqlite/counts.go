@@ -57,44 +57,63 @@ func at[K comparable](m map[K]*counts, key K) *counts {
 	return c
 }
 
-// context is the number of a context, which is new if it has no tasks yet. Its
-// row is written with its counters at the end of the group.
-func (t *tx) context(owner int64, id a2a.ContextID) (int64, error) {
-	key := contextKey{owner: owner, id: id}
-	if n, ok := t.contexts[key]; ok {
-		return n, nil
+// enterContext prepares a context for one more task. It has a row, for its
+// counters, only from its second task on.
+func (t *tx) enterContext(key contextKey, isNew bool) error {
+	if isNew {
+		t.alone[key] = true
+		return nil
 	}
-	found, ok, err := t.one("SELECT n FROM contexts WHERE owner = ?1 AND id = ?2", owner, string(id))
+	_, shared, err := t.one("SELECT 1 FROM contexts WHERE owner = ?1 AND id = ?2", key.owner, string(key.id))
+	if err != nil || shared {
+		return err
+	}
+	if err := t.flushTasks(); err != nil { // so that it can be counted
+		return err
+	}
+	first, found, err := t.countContext(key)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if ok {
-		return found.int(0), nil
+	if !found {
+		t.alone[key] = true
+		return nil
 	}
-	t.lastContext++ // not taken back: a number that is never used harms nobody
-	t.contexts[key] = t.lastContext
-	return t.lastContext, nil
+	args := []any{key.owner, string(key.id)}
+	for _, count := range first {
+		args = append(args, count)
+	}
+	delete(t.totals.contexts, key) // counted
+	delete(t.alone, key)
+	_, err = t.exec("INSERT INTO contexts (owner, id, "+stateColumns+") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", args...)
+	return err
+}
+
+// countContext counts the tasks of a context that has no row: there is one at
+// most.
+func (c *connection) countContext(key contextKey) (found counts, some bool, err error) {
+	const query = "SELECT state FROM tasks INDEXED BY tasks_context WHERE owner = ?1 AND context_id = ?2"
+	err = c.each(query, []any{key.owner, string(key.id)}, func(r row) (bool, error) {
+		if state := r.int(0); state >= 1 && int(state) <= len(found) {
+			found[state-1]++
+			some = true
+		}
+		return true, nil
+	})
+	return found, some, err
 }
 
 const stateColumns = "submitted, working, completed, failed, canceled, input_required, rejected, auth_required"
 
-const insertContext = "INSERT INTO contexts (owner, id, n, " + stateColumns + ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-
 var columns = strings.Split(stateColumns, ", ")
 
-// flushTotals writes new contexts and the changes of the counters.
+// flushTotals writes the changes of the counters.
 func (t *tx) flushTotals() error {
-	for key, n := range t.contexts {
-		args := []any{key.owner, string(key.id), n}
-		for _, count := range at(t.totals.contexts, key) {
-			args = append(args, count)
-		}
-		if _, err := t.exec(insertContext, args...); err != nil {
-			return err
-		}
-		delete(t.totals.contexts, key)
-	}
 	for key, c := range t.totals.contexts {
+		if t.alone[key] {
+			continue
+		}
+		// Changes no row if the task is the only one of its context.
 		if err := t.add(c, "contexts", "owner = ?1 AND id = ?2", key.owner, string(key.id)); err != nil {
 			return err
 		}

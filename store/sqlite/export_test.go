@@ -2,7 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
 
 	"github.com/legation/legation/task"
 )
@@ -57,16 +61,16 @@ func (s *Store) Waiting() int { return len(s.queue) }
 func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 	plans := map[string]string{}
 	err := s.read(ctx, func(r *reader) error {
-		for _, in := range []scope{ownerScope(1), contextScope(1)} {
+		for name, in := range map[string]scope{"tasks_owner": ownerScope(1), "tasks_context": contextScope(contextKey{owner: 1})} {
 			plan := ""
-			args := []any{int64(1), int64(0), int64(0), "", int64(1)}
-			if err := r.each("EXPLAIN QUERY PLAN "+newestText(in, 0xff), args, func(row row) (bool, error) {
+			args, first := in.with(int64(0), int64(0), "", int64(1))
+			if err := r.each("EXPLAIN QUERY PLAN "+newestText(in, 0xff, first), args, func(row row) (bool, error) {
 				plan += row.text(3) + "\n"
 				return true, nil
 			}); err != nil {
 				return err
 			}
-			plans[in.index] = plan
+			plans[name] = plan
 		}
 		return nil
 	})
@@ -81,8 +85,8 @@ func (s *Store) Fill(ctx context.Context, agent, caller string, n int64) error {
 			return err
 		}
 		const rows = `WITH RECURSIVE numbers (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM numbers WHERE i < ?1)
-			INSERT INTO tasks (n, owner, context, state, status_ms, created_ms, last, settled, turn, id, context_id, skill, status, history)
-			SELECT ?2 + i, ?3, ?2 + i % 13, 1 + i % 8, 1700000000000 + i, 1700000000000, 3, 3, 1,
+			INSERT INTO tasks (n, owner, state, status_ms, created_ms, last, settled, turn, id, context_id, skill, status, history)
+			SELECT ?2 + i, ?3, 1 + i % 8, 1700000000000 + i, 1700000000000, 3, 3, 1,
 				printf('%08x-0000-7000-8000-%012x', i, ?3), printf('context-%d', i % 13), 'echo', x'7b7d', zeroblob(500)
 			FROM numbers`
 		first := t.lastTask
@@ -90,10 +94,9 @@ func (s *Store) Fill(ctx context.Context, agent, caller string, n int64) error {
 			return err
 		}
 		t.lastTask += n
-		t.lastContext = max(t.lastContext, first+13)
-		const contexts = `INSERT INTO contexts (owner, id, n, submitted, working, completed, failed, canceled, input_required, rejected, auth_required)
-			SELECT owner, context_id, context, sum(state=1), sum(state=2), sum(state=3), sum(state=4), sum(state=5), sum(state=6), sum(state=7), sum(state=8)
-			FROM tasks WHERE owner = ?1 GROUP BY context`
+		const contexts = `INSERT INTO contexts (owner, id, submitted, working, completed, failed, canceled, input_required, rejected, auth_required)
+			SELECT owner, context_id, sum(state=1), sum(state=2), sum(state=3), sum(state=4), sum(state=5), sum(state=6), sum(state=7), sum(state=8)
+			FROM tasks WHERE owner = ?1 GROUP BY context_id`
 		if _, err := t.exec(contexts, owner); err != nil {
 			return err
 		}
@@ -119,6 +122,20 @@ func (s *Store) Pragmas(ctx context.Context) (map[string]string, error) {
 		return nil
 	})
 	return found, err
+}
+
+// Migrate makes a database of an earlier version.
+func Migrate(ctx context.Context, db *sql.DB, version int64) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	_, err = provider.UpTo(ctx, version)
+	return err
 }
 
 // The form of events in their rows.

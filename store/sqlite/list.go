@@ -2,9 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/legation/legation/a2a"
@@ -44,13 +44,22 @@ func (s *Store) List(ctx context.Context, owner task.Owner, query task.Query) (t
 // scope is a set of tasks that are indexed together: those of an owner or
 // those of a context.
 type scope struct {
-	index string
-	where string
-	n     int64
+	from string // the index, and what its rows have in common
+	args []any
 }
 
-func ownerScope(n int64) scope   { return scope{index: "tasks_owner", where: "owner = ?1", n: n} }
-func contextScope(n int64) scope { return scope{index: "tasks_context", where: "context = ?1", n: n} }
+func ownerScope(n int64) scope {
+	return scope{from: "tasks INDEXED BY tasks_owner WHERE owner = ?1", args: []any{n}}
+}
+
+func contextScope(key contextKey) scope {
+	return scope{from: "tasks INDEXED BY tasks_context WHERE owner = ?1 AND context_id = ?2", args: []any{key.owner, string(key.id)}}
+}
+
+// with is the scope's arguments and more, which are numbered from after on.
+func (s scope) with(more ...any) (args []any, after int) {
+	return append(s.args[:len(s.args):len(s.args)], more...), len(s.args) + 1
+}
 
 func (s *Store) list(r *reader, owner int64, query task.Query) (page task.Page, err error) {
 	in, numbers, err := r.counters(owner, query.ContextID)
@@ -105,16 +114,22 @@ func (r *reader) counters(owner int64, context a2a.ContextID) (scope, counts, er
 		}
 		return ownerScope(owner), countsAt(found, 0), nil
 	}
-	found, _, err := r.one("SELECT n, "+stateColumns+" FROM contexts WHERE owner = ?1 AND id = ?2", owner, string(context))
-	if err != nil || found == nil {
+	key := contextKey{owner: owner, id: context}
+	found, shared, err := r.one("SELECT "+stateColumns+" FROM contexts WHERE owner = ?1 AND id = ?2", owner, string(context))
+	if err != nil {
 		return scope{}, counts{}, err
 	}
-	return contextScope(found.int(0)), countsAt(found, 1), nil
+	if shared {
+		return contextScope(key), countsAt(found, 0), nil
+	}
+	one, _, err := r.countContext(key)
+	return contextScope(key), one, err
 }
 
 func (r *reader) countSince(in scope, state, since int64) (int64, error) {
-	found, ok, err := r.one("SELECT count(*) FROM tasks INDEXED BY "+in.index+" WHERE "+in.where+
-		" AND state = ?2 AND status_ms >= ?3", in.n, state, since)
+	args, first := in.with(state, since)
+	text := fmt.Sprintf("SELECT count(*) FROM %s AND state = ?%d AND status_ms >= ?%d", in.from, first, first+1)
+	found, ok, err := r.one(text, args...)
 	if err != nil || !ok {
 		return 0, err
 	}
@@ -140,8 +155,8 @@ func (r *reader) newest(in scope, wanted stateSet, since int64, after *task.Curs
 	if after != nil {
 		end = position{statusMS: after.StatusAt.UnixMilli(), id: string(after.ID)}
 	}
-	args := []any{in.n, since, end.statusMS, end.id, int64(limit)}
-	err = r.each(newestText(in, wanted), args, func(row row) (bool, error) {
+	args, first := in.with(since, end.statusMS, end.id, int64(limit))
+	err = r.each(newestText(in, wanted, first), args, func(row row) (bool, error) {
 		found = append(found, position{n: row.int(0), statusMS: row.int(1), id: row.text(2)})
 		return true, nil
 	})
@@ -150,15 +165,15 @@ func (r *reader) newest(in scope, wanted stateSet, since int64, after *task.Curs
 
 // newestText reads one range of the index for each state. SQLite merges them
 // row by row, so that it reads no more than it returns, whatever the filter.
-func newestText(in scope, wanted stateSet) string {
+func newestText(in scope, wanted stateSet, first int) string {
 	var ranges []string
 	for i := range states {
 		if wanted&(1<<i) != 0 {
-			ranges = append(ranges, "SELECT n, status_ms, id FROM tasks INDEXED BY "+in.index+" WHERE "+in.where+
-				" AND state = "+strconv.Itoa(i+1)+" AND status_ms >= ?2 AND (status_ms, id) < (?3, ?4)")
+			ranges = append(ranges, fmt.Sprintf("SELECT n, status_ms, id FROM %s AND state = %d AND status_ms >= ?%d AND (status_ms, id) < (?%d, ?%d)",
+				in.from, i+1, first, first+1, first+2))
 		}
 	}
-	return strings.Join(ranges, " UNION ALL ") + " ORDER BY status_ms DESC, id DESC LIMIT ?5"
+	return strings.Join(ranges, " UNION ALL ") + fmt.Sprintf(" ORDER BY status_ms DESC, id DESC LIMIT ?%d", first+3)
 }
 
 // listed reads one task of a page, without the pieces that were not asked for.

@@ -60,6 +60,17 @@ func (t *tx) writeEvents(c *touched) error {
 
 // flush writes what was gathered.
 func (t *tx) flush() error {
+	if err := t.flushTasks(); err != nil {
+		return err
+	}
+	if err := t.flushWork(); err != nil {
+		return err
+	}
+	return t.flushTotals()
+}
+
+// flushTasks writes tasks and their events. Queries over tasks need it.
+func (t *tx) flushTasks() error {
 	for _, c := range t.order {
 		if !c.dirty {
 			continue
@@ -73,10 +84,7 @@ func (t *tx) flush() error {
 			}
 		}
 	}
-	if err := t.flushWork(); err != nil {
-		return err
-	}
-	return t.flushTotals()
+	return nil
 }
 
 // writeTask inserts the row of a task, or updates it.
@@ -92,7 +100,7 @@ func (t *tx) writeTask(c *touched) error {
 	}
 	c.stored, c.dirty = c.entry, false
 	if was == nil {
-		_, err := t.exec(insertTask, c.n, c.owner, c.context, state, r.StatusAt.UnixMilli(), r.CreatedAt.UnixMilli(),
+		_, err := t.exec(insertTask, c.n, c.owner, state, r.StatusAt.UnixMilli(), r.CreatedAt.UnixMilli(),
 			r.Last, r.Settled, int64(r.Turn.Number), string(r.ID), string(r.ContextID), r.Skill, modes, []byte(r.Turn.Metadata),
 			r.Status, r.Metadata, r.History, r.Artifacts)
 		return err

@@ -57,7 +57,7 @@ func (s *Store) Held(ctx context.Context, fence work.Fence) (task.Record, error)
 }
 
 // taskColumns are read in this order by scanTask.
-const taskColumns = `t.n, t.owner, t.context, t.state, t.status_ms, t.created_ms, t.last, t.settled,
+const taskColumns = `t.n, t.owner, t.state, t.status_ms, t.created_ms, t.last, t.settled,
 	t.turn, t.id, t.skill, t.turn_modes, t.turn_metadata, t.status, t.metadata, t.context_id`
 
 const tasksFrom = " FROM tasks t WHERE "
@@ -84,26 +84,26 @@ func (s *Store) readTask(c *connection, where string, args ...any) (*entry, erro
 
 // scanTask is the task of a row of taskColumns, history and artifacts.
 func (s *Store) scanTask(r row) (*entry, error) {
-	e := &entry{place: place{n: r.int(0), owner: r.int(1), context: r.int(2)}}
+	e := &entry{place: place{n: r.int(0), owner: r.int(1)}}
 	e.record = task.Record{
 		Owner:     s.owners.name(e.owner),
-		ID:        a2a.TaskID(r.text(9)),
-		ContextID: a2a.ContextID(r.text(15)),
-		Skill:     r.text(10),
-		State:     stateOf(r.int(3)),
-		StatusAt:  time.UnixMilli(r.int(4)).UTC(),
-		CreatedAt: time.UnixMilli(r.int(5)).UTC(),
-		Last:      r.int(6),
-		Settled:   r.int(7),
-		Turn:      task.Turn{Number: int(r.int(8)), Metadata: r.bytes(12)},
+		ID:        a2a.TaskID(r.text(8)),
+		ContextID: a2a.ContextID(r.text(14)),
+		Skill:     r.text(9),
+		State:     stateOf(r.int(2)),
+		StatusAt:  time.UnixMilli(r.int(3)).UTC(),
+		CreatedAt: time.UnixMilli(r.int(4)).UTC(),
+		Last:      r.int(5),
+		Settled:   r.int(6),
+		Turn:      task.Turn{Number: int(r.int(7)), Metadata: r.bytes(11)},
 		Document: task.Document{
-			Status:    r.bytes(13),
-			Metadata:  r.bytes(14),
-			History:   r.bytes(16),
-			Artifacts: r.bytes(17),
+			Status:    r.bytes(12),
+			Metadata:  r.bytes(13),
+			History:   r.bytes(15),
+			Artifacts: r.bytes(16),
 		},
 	}
-	if modes := r.text(11); modes != "" {
+	if modes := r.text(10); modes != "" {
 		if err := json.Unmarshal([]byte(modes), &e.record.Turn.AcceptedOutputModes); err != nil {
 			return nil, fmt.Errorf("output modes of task %s: %w", e.record.ID, err)
 		}
@@ -154,9 +154,9 @@ func (t *tx) loadHeld(id a2a.TaskID) (*entry, error) {
 }
 
 const (
-	insertTask = `INSERT INTO tasks (n, owner, context, state, status_ms, created_ms, last, settled, turn, id, context_id, skill,
+	insertTask = `INSERT INTO tasks (n, owner, state, status_ms, created_ms, last, settled, turn, id, context_id, skill,
 		turn_modes, turn_metadata, status, metadata, history, artifacts)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`
 
 	updateDocument = `UPDATE tasks SET last = ?2, settled = ?3, turn = ?4, turn_modes = ?5, turn_metadata = ?6,
 		status = ?7, metadata = ?8, history = ?9, artifacts = ?10 WHERE n = ?1`

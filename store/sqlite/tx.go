@@ -14,12 +14,12 @@ type tx struct {
 	broken  error // why the transaction cannot be committed
 	undos   []func()
 
-	tasks    map[taskKey]*touched
-	order    []*touched // in the order of their first change
-	work     map[work.Key]*workRow
-	totals   totals
-	contexts map[contextKey]int64 // new in this group
-	ready    bool                 // something became claimable
+	tasks  map[taskKey]*touched
+	order  []*touched // in the order of their first change
+	work   map[work.Key]*workRow
+	totals totals
+	alone  map[contextKey]bool // contexts with one task, which is new in this group
+	ready  bool                // something became claimable
 
 	early map[work.Fence]bool // runs that were told of in this group, and still go on
 	quick bool                // one of them ended in it
@@ -27,12 +27,12 @@ type tx struct {
 
 func newTx(w *writer) *tx {
 	return &tx{
-		writer:   w,
-		tasks:    map[taskKey]*touched{},
-		work:     map[work.Key]*workRow{},
-		totals:   newTotals(),
-		contexts: map[contextKey]int64{},
-		early:    map[work.Fence]bool{},
+		writer: w,
+		tasks:  map[taskKey]*touched{},
+		work:   map[work.Key]*workRow{},
+		totals: newTotals(),
+		alone:  map[contextKey]bool{},
+		early:  map[work.Fence]bool{},
 	}
 }
 
@@ -115,6 +115,6 @@ func (t *tx) reset() {
 	t.order = t.order[:0]
 	clear(t.work)
 	t.totals.reset()
-	clear(t.contexts)
+	clear(t.alone)
 	clear(t.early)
 }

@@ -64,8 +64,7 @@ type writer struct {
 	tx    *tx
 	group []*change
 
-	lastTask    int64 // highest number in use
-	lastContext int64
+	lastTask int64 // highest number in use
 
 	patience time.Duration // with runs that began in a group
 	waiting  *time.Timer   // for them, nil before
@@ -141,7 +140,7 @@ func (s *Store) newWriter(raw any) (_ *writer, err error) {
 }
 
 // begin counts the start, which begins a new range of epochs, chooses the token
-// key at the first one, and finds the highest numbers in use.
+// key at the first one, and finds the highest number in use.
 func (w *writer) begin() error {
 	if _, err := w.exec("INSERT OR IGNORE INTO meta (name, value) VALUES ('token_key', ?1), ('starts', 0)", randomKey()); err != nil {
 		return err
@@ -152,14 +151,13 @@ func (w *writer) begin() error {
 	numbers, _, err := w.one(`SELECT
 		(SELECT value FROM meta WHERE name = 'starts'),
 		(SELECT coalesce(max(n), 0) FROM tasks),
-		(SELECT coalesce(max(context), 0) FROM tasks),
 		(SELECT value FROM meta WHERE name = 'token_key')`)
 	if err != nil {
 		return err
 	}
 	w.jobs.epoch = numbers.int(0) << 32
-	w.lastTask, w.lastContext = numbers.int(1), numbers.int(2)
-	w.store.tokenKey = numbers.bytes(3)
+	w.lastTask = numbers.int(1)
+	w.store.tokenKey = numbers.bytes(2)
 	return nil
 }
 

@@ -50,7 +50,10 @@ func (f *fixture) fresh(owner task.Owner, admission task.Admission, inContext ..
 		Turn:     task.Turn{Metadata: metadata, AcceptedOutputModes: []string{"text/plain", "application/json"}},
 		Document: task.Document{Metadata: []byte(`{"kept":true}`)},
 	}, message, f.clock.Now())
-	return task.NewTask{Record: record, Event: event, Message: key(owner, message), Admission: admission}
+	return task.NewTask{
+		Record: record, Event: event, Message: key(owner, message), Admission: admission,
+		NewContext: len(inContext) == 0,
+	}
 }
 
 // create stores a task that must be accepted as new.
