@@ -224,14 +224,14 @@ const maxPatience = 200 * time.Microsecond
 // Those that were just answered get a moment to come back. Runs that began in
 // the group get a little time to end in it, and less of it if they do not.
 func (w *writer) gather() {
-	for yielded := false; len(w.group) < maxGroup; yielded = true {
+	for yields := 0; len(w.group) < maxGroup; yields++ {
 		select {
 		case next := <-w.store.queue:
 			w.group = append(w.group, next)
 			return
 		default:
 		}
-		if !yielded {
+		if yields < 3 {
 			runtime.Gosched()
 			continue
 		}
