@@ -21,6 +21,9 @@ LDFLAGS := -s -w -X github.com/legation/legation/internal/cli.version=$(VERSION)
 # like this one reaches.
 RELEASE_GO ?= go1.27.3
 
+# Modules of their own, so that nothing they need reaches the product.
+MODULES := bench interop tools
+
 # Developer tools are built once per version of theirs and of Go.
 TOOLS_GO     := $(shell $(GO) env GOVERSION)
 LINT_VERSION := $(shell awk '$$1 ~ /golangci-lint\/v2$$/ {print $$2}' tools/go.mod)
@@ -44,11 +47,13 @@ release-go: ## which Go releases are built with
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-vet: ## go vet
+vet: ## go vet, in every module
 	$(GO) vet ./...
+	@for module in $(MODULES); do echo "vet in $$module"; $(GO) vet -C $$module ./...; done
 
-lint: $(LINT) ## golangci-lint as .golangci.yml says (the first run builds it, some minutes)
+lint: $(LINT) ## golangci-lint as .golangci.yml says, in every module (the first run builds it, some minutes)
 	$(LINT) run ./...
+	@for module in $(MODULES); do echo "lint in $$module"; (cd $$module && $(abspath $(LINT)) run -c $(CURDIR)/.golangci.yml ./...); done
 
 fmt: ## gofmt every file
 	gofmt -w $$(find . -name '*.go' -not -path './.bin/*')
@@ -60,7 +65,7 @@ test-fast: ## every test, without the race detector, unchanged ones from the cac
 	$(GO) test $(TESTFLAGS) ./...
 
 fuzz: ## every fuzz target for a while (FUZZTIME=10s)
-	@$(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
+	@for module in . interop; do (cd $$module && $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./...); done | while read -r dir; do \
 		for target in $$({ grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$$dir"/*_test.go || true; } | awk '{print $$2}'); do \
 			echo "--- $$target in $${dir#$$PWD/}"; \
 			(cd "$$dir" && $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .); \
@@ -81,7 +86,9 @@ conformance: ## compare the wire claim with code, a running server, documents, p
 	@$(GO) run ./cmd/legation conformance check
 
 check-tidy: ## fail if go.mod or go.sum is not as go mod tidy writes it
-	@$(GO) mod tidy -diff >&2 || { echo 'run go mod tidy' >&2; exit 1; }
+	@for module in . $(MODULES); do \
+		$(GO) -C $$module mod tidy -diff >&2 || { echo "run go -C $$module mod tidy" >&2; exit 1; }; \
+	done
 
 check-format: ## fail if a file is not as gofmt writes it
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './.bin/*')); \
@@ -115,7 +122,6 @@ interop/javascript/.installed: interop/javascript/package.json interop/javascrip
 
 interop: interop/python/.installed interop/javascript/.installed ## the SDKs for Go, Python and JavaScript in both roles, nginx between, and the proto as oracle; needs python3, node and nginx
 	@mkdir -p .bin
-	$(GO) vet -C interop ./...
 	LEGATION_PARTNERS=all LEGATION_MATRIX=$(CURDIR)/.bin/interop.md $(GO) test -C interop -race $(TESTFLAGS) ./...
 	@cat .bin/interop.md
 

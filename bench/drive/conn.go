@@ -73,7 +73,7 @@ func (c *conn) send(req []byte) (*http.Response, error) {
 // call sends a request and returns the body of its answer, which is valid until
 // the next call.
 func (c *conn) call(req []byte) ([]byte, error) {
-	resp, err := c.send(req)
+	resp, err := c.send(req) //nolint:bodyclose // The connection is ours, and so is what is left on it.
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ var (
 // returns how many there were and how many bytes they took, and fails if the last
 // does not say that the task is completed.
 func (c *conn) stream(req []byte) (events, size int, err error) {
-	resp, err := c.send(req)
+	resp, err := c.send(req) //nolint:bodyclose // The connection is ours, and so is what is left on it.
 	if err != nil {
 		return 0, 0, err
 	}
@@ -123,7 +123,7 @@ func (c *conn) stream(req []byte) (events, size int, err error) {
 // firstEvent sends a request and reads the first event of its stream, which
 // stays open.
 func (c *conn) firstEvent(req []byte) error {
-	resp, err := c.send(req)
+	resp, err := c.send(req) //nolint:bodyclose // The connection is ours, and so is what is left on it.
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (b *bench) start(ctx context.Context, name string, args ...string) (s *serv
 			args = append(args, "--profile", filepath.Join(b.profiles, fmt.Sprintf("cpu-%d.prof", b.servers)))
 		}
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, name), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, name), args...) //nolint:gosec // Runs the servers that lie beside it.
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

@@ -77,11 +77,7 @@ func startNginx(t *testing.T, server string) string {
 				return false, errors.Join(errors.New("nginx ended"), err)
 			default:
 			}
-			conn, err := net.Dial("tcp", at)
-			if err != nil {
-				return false, nil
-			}
-			return true, conn.Close()
+			return answers(at), nil
 		})
 		cancel()
 		if err != nil {
@@ -96,6 +92,11 @@ func startNginx(t *testing.T, server string) string {
 	}
 	t.Fatal("nginx does not start")
 	return ""
+}
+
+func answers(address string) bool {
+	conn, err := net.Dial("tcp", address)
+	return err == nil && conn.Close() == nil
 }
 
 func freeAddress(t *testing.T) string {
