@@ -159,3 +159,80 @@ func TestATaskThatWasStoredAtTheSecondTry(t *testing.T) {
 		t.Errorf("the agent was entered %d times, want once under each fence", n)
 	}
 }
+
+// continued is a store whose Continue does something else.
+type continued struct {
+	task.Store
+	with func(ctx context.Context, next task.Continuation) (task.Accepted, error)
+}
+
+func (c continued) Continue(ctx context.Context, next task.Continuation, _ work.Effects) (task.Accepted, error) {
+	if next.Admission.Early == nil {
+		return task.Accepted{}, task.ErrBusy
+	}
+	return c.with(ctx, next)
+}
+
+// TestAContinuationThatCannotBeRepeated tells of such a turn before it is
+// durable: the agent is entered once it is, and not at all if it never is.
+func TestAContinuationThatCannotBeRepeated(t *testing.T) {
+	refused := errors.New("no room")
+	for _, stored := range []bool{true, false} {
+		t.Run(fmt.Sprintf("stored=%v", stored), func(t *testing.T) {
+			entered := make(chan int, 10)
+			asks := agent.Func(func(_ context.Context, turn agent.Turn, _ agent.Output) (agent.Outcome, error) {
+				entered <- turn.Number
+				if turn.Number == 1 {
+					return agent.AskInput("?"), nil
+				}
+				return agent.Completed(), nil
+			})
+			r := start(t, agents{"s": asks}, setup{wrap: func(store task.Store) task.Store {
+				return continued{store, func(ctx context.Context, next task.Continuation) (task.Accepted, error) {
+					rec, err := store.Task(ctx, clientA, next.TaskID)
+					if err != nil {
+						return task.Accepted{}, err
+					}
+					record, _, err := rec.Continued(next.Input)
+					if err != nil {
+						return task.Accepted{}, err
+					}
+					next.Admission.Early(task.Accepted{Record: record, Work: &work.Item{Attempt: 1, Fence: work.Fence{
+						Key: work.Key{Kind: work.KindRun, ID: string(record.ID)}, Epoch: -1,
+					}}})
+					if !stored {
+						return task.Accepted{}, refused
+					}
+					return store.Continue(ctx, next, work.Effects{})
+				}}
+			}})
+			asked := r.settle(t, clientA, userMessage("m", "hello"))
+			<-entered
+			answer := userMessage("m-2", "answer")
+			answer.TaskID = asked.ID
+			var reply task.Reply
+			err := task.ErrBusy
+			for errors.Is(err, task.ErrBusy) {
+				runtime.Gosched()
+				reply, err = r.Send(t.Context(), clientA, task.Request{Message: answer})
+			}
+			if !stored {
+				if !errors.Is(err, refused) {
+					t.Errorf("Send() = %v", err)
+				}
+				r.stop() // waits for whatever was begun
+				if len(entered) > 0 {
+					t.Error("the agent was entered")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec, err := r.Wait(t.Context(), *reply.Task)
+			if err != nil || rec.State != a2a.TaskStateCompleted || len(entered) != 1 {
+				t.Errorf("task is %s, entered %d times, %v; want completed and once", rec.State, len(entered), err)
+			}
+		})
+	}
+}

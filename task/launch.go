@@ -44,9 +44,13 @@ type launch struct {
 }
 
 // early starts a run that is not durable yet. What the run puts out is durable
-// no sooner than its task is, and an agent that cannot be repeated is not
-// entered before.
+// no sooner than its task is. An agent that cannot be repeated is not entered
+// before: a new task of it has its change to working to wait for; one that is
+// continued works already, and so is started by settle.
 func (l *launch) early(accepted Accepted) {
+	if accepted.Record.State == a2a.TaskStateWorking && !l.engine.repeatable(accepted.Record) {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.settled && l.started == (work.Fence{}) {
@@ -74,6 +78,10 @@ func (l *launch) settle(ctx context.Context, accepted Accepted, err error) {
 		}
 	case !started:
 		l.slot.Free()
+	case err != nil:
+		l.engine.mu.Lock()
+		delete(l.engine.handed, l.started) // if its handler was not called
+		l.engine.mu.Unlock()
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -162,22 +161,8 @@ func (e *Engine) messageKey(owner Owner, req Request) (MessageKey, error) {
 	}
 	content := a2a.SendMessageRequest{Message: *req.Message, Metadata: req.Metadata}
 	canonical := jsontext.Value(content.AppendJSON(nil))
-	if freeForm(&content) {
-		if err := canonical.Canonicalize(); err != nil {
-			return MessageKey{}, fmt.Errorf("canonical form of a message: %w", err)
-		}
+	if err := canonical.Canonicalize(); err != nil {
+		return MessageKey{}, fmt.Errorf("canonical form of a message: %w", err)
 	}
 	return MessageKey{Owner: owner, ID: req.Message.MessageID, Hash: sha256.Sum256(canonical)}, nil
-}
-
-// freeForm reports whether a request holds JSON that its sender has spelled.
-// All else is spelled by us, in one way.
-func freeForm(req *a2a.SendMessageRequest) bool {
-	if req.Metadata != nil || req.Message.Metadata != nil {
-		return true
-	}
-	return slices.ContainsFunc(req.Message.Parts, func(p a2a.Part) bool {
-		_, data := p.Content.(a2a.PartData)
-		return data || p.Metadata != nil
-	})
 }

@@ -291,8 +291,11 @@ func TestAuthRequired(t *testing.T) {
 		go func() {
 			streamed <- story(events(r.t, r.post("/", "SendStreamingMessage", say("m-1", "tck-auth-required"))))
 		}()
-		synctest.Wait()
+		time.Sleep(time.Second) // of the bubble: the store may wait a little for company
 		list := decode[a2a.ListTasksResponse](r.t, r.post("/", "ListTasks", `{"status":"TASK_STATE_AUTH_REQUIRED"}`).Body.Bytes())
+		if len(list.Tasks) != 1 {
+			r.t.Fatalf("%d tasks wait for an authorization, want 1", len(list.Tasks))
+		}
 		r.task(say("tck-stream-002", "x", in(list.Tasks[0].ID)))
 		want := []string{"task", "TASK_STATE_WORKING", "TASK_STATE_AUTH_REQUIRED An authorization is required.", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"}
 		if diff := cmp.Diff(want, <-streamed); diff != "" {

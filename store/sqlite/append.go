@@ -39,13 +39,12 @@ func (t *tx) append(fence work.Fence, batch task.Batch, body []byte, effects wor
 	if err := t.update(was, batch.Record, batch.Events, body); err != nil {
 		return err
 	}
+	if batch.Then != task.Hold && t.early[fence] {
+		t.quick = true
+	}
 	switch batch.Then {
 	case task.End:
 		t.endWork(fence.Key)
-		if t.early[fence] {
-			t.quick = true
-			delete(t.early, fence)
-		}
 	case task.Suspend:
 		t.suspendWork(fence.Key, batch.Until)
 	}

@@ -53,6 +53,9 @@ func (s *Store) Hold(ctx context.Context) (release func()) {
 	return func() { close(gate) }
 }
 
+// Healthy reports whether the newest change could be stored.
+func (s *Store) Healthy() bool { return s.failed.Load() == nil }
+
 // Waiting is how many changes wait for the writer.
 func (s *Store) Waiting() int { return len(s.queue) }
 

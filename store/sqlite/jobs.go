@@ -93,6 +93,7 @@ func (t *tx) letGo(key work.Key) {
 		return
 	}
 	delete(t.jobs.held, key)
+	delete(t.early, work.Fence{Key: key, Epoch: was.epoch})
 	t.undo(func() { t.jobs.held[key] = was })
 	t.addLoad(was.group, -1, 0)
 	if t.jobs.loads[was.group].ready > 0 {

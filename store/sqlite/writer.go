@@ -274,7 +274,7 @@ func (w *writer) waited() {
 
 // finish commits the transaction, or undoes it and returns why.
 func (w *writer) finish() error {
-	wrote := w.tx.open
+	wrote := w.tx.open || w.tx.written > 0
 	err := w.tx.commit()
 	if wrote || err != nil {
 		w.store.outcome(err)
