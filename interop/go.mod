@@ -15,6 +15,7 @@ require (
 
 require (
 	code.dny.dev/ssrf v0.3.0 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/tmaxmax/go-sse v0.12.0 // indirect
 	golang.org/x/mod v0.35.0 // indirect

@@ -95,7 +95,8 @@ type NewTask struct {
 	Admission Admission
 
 	// NewContext says that the context's id was made for this task, so that it
-	// has no other.
+	// has no other. A store need not look for others then, and its totals are
+	// wrong if there are.
 	NewContext bool
 }
 

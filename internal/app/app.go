@@ -34,8 +34,13 @@ type Options struct {
 	// throw-away stores.
 	Unsynced bool
 
-	// TLS serves HTTPS, with the certificate it holds. Nil serves plain HTTP.
+	// TLS serves HTTPS, with the certificate it holds, whatever the
+	// configuration names. Nil leaves it to the configuration.
 	TLS *tls.Config
+
+	// LookAlways looks at the files of a certificate at every connection, and
+	// not once a second.
+	LookAlways bool
 
 	// Logger receives diagnostics. Nil discards them.
 	Logger *slog.Logger
@@ -73,6 +78,12 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	if err != nil {
 		return nil, err
 	}
+	secure := opts.TLS
+	if secure == nil && cfg.TLSCert != "" {
+		if secure, err = loadTLS(cfg.TLSCert, cfg.TLSKey, opts.LookAlways, a.log); err != nil {
+			return nil, err
+		}
+	}
 	if a.listener, err = listen(ctx, cfg.Listen); err != nil {
 		return nil, err
 	}
@@ -84,8 +95,8 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 		return nil, err
 	}
 	scheme := "http://"
-	if opts.TLS != nil {
-		scheme, a.listener = "https://", tls.NewListener(a.listener, opts.TLS)
+	if secure != nil {
+		scheme, a.listener = "https://", tls.NewListener(a.listener, secure)
 	}
 	a.public = cfg.PublicURL
 	if a.public == "" {
@@ -173,7 +184,7 @@ func (a *App) Close() error {
 // ended when it returns.
 func (a *App) Run(ctx context.Context) error {
 	web := &http.Server{
-		Handler:           a.handler(),
+		Handler:           strictTransport(a.handler()),
 		ReadHeaderTimeout: 10 * time.Second,
 		WriteTimeout:      30 * time.Second, // renewed by whoever answers for longer
 		IdleTimeout:       2 * time.Minute,

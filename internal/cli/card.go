@@ -12,14 +12,23 @@ import (
 func newCard(io streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "card",
-		Short: "Look at the card of an agent",
+		Short: "Look at the cards of agents, sign and verify them",
 		Long: `An agent describes itself by its card: who offers it, what it can do, how it is
-reached, and what it asks of a client.`,
-		Example: `  legation card show http://127.0.0.1:8700`,
-		Args:    takesCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+reached, and what it asks of a client. A signature says that nobody changed it
+since; whoever knows the key verifies it.`,
+		Example: `  legation card show http://127.0.0.1:8700
+  legation card lint agent-card.json
+  legation card keygen --out key.jwk
+  legation card sign agent-card.json --key key.jwk -o signed.json
+  legation card jwks key.jwk > keys.json
+  legation card verify signed.json --jwks keys.json`,
+		Args: takesCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCardShow(io))
+	cmd.AddCommand(
+		newCardShow(io), newCardLint(io), newCardSign(io), newCardVerify(io),
+		newCardKeygen(io), newCardJWKS(io),
+	)
 	return cmd
 }
 
@@ -33,7 +42,8 @@ func newCardShow(io streams) *cobra.Command {
 legation would call is marked with an arrow; of the others it says why not.
 
 URL is the base URL of the agent, or the URL of its card if that ends in .json.
-The signatures of the card are counted and not verified.`,
+The signatures of the card are counted and not verified; "legation card verify"
+does that.`,
 		Example: `  legation card show http://127.0.0.1:8700
   legation card show https://agent.example/team/agent-card.json -o json
   legation card show https://agent.internal --ca company.pem --header 'X-Api-Key: …'`,

@@ -89,7 +89,7 @@ func (d *draft) text(ctx context.Context, stdin io.Reader) (text string, given b
 		return "", false, errNothing
 	}
 	d.repeatable = false
-	content, err := readInput(ctx, stdin)
+	content, err := readInput(ctx, stdin, maxText)
 	switch {
 	case err != nil:
 		return "", false, fmt.Errorf("read standard input: %w", err)
@@ -106,14 +106,14 @@ var errNothing = usageError{errors.New("there is nothing to send; give a text, -
 // readInput reads standard input until it ends or the person gives up. A read
 // from a terminal can not be called off: one that waits ends with the process,
 // which is about to.
-func readInput(ctx context.Context, stdin io.Reader) ([]byte, error) {
+func readInput(ctx context.Context, stdin io.Reader, limit int64) ([]byte, error) {
 	type result struct {
 		content []byte
 		err     error
 	}
 	done := make(chan result, 1)
 	go func() {
-		content, err := readAll(stdin, maxText)
+		content, err := readAll(stdin, limit)
 		done <- result{content, err}
 	}()
 	select {

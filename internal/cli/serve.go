@@ -71,8 +71,10 @@ can be repeated; a program can not, and its task fails with a reason.`,
 
 func serveFlags(flags *pflag.FlagSet, cfg *config.Config) {
 	flags.StringVar(&cfg.Listen, "listen", cfg.Listen, "address to serve; port 0 takes a free one")
+	flags.StringVar(&cfg.TLSCert, "tls-cert", cfg.TLSCert, "serve HTTPS with the certificate and chain in this PEM file, read again when it changes")
+	flags.StringVar(&cfg.TLSKey, "tls-key", cfg.TLSKey, "PEM file with the key of the certificate")
 	flags.StringVar(&cfg.Data, "data", cfg.Data, "directory of the store, created when missing")
-	flags.StringVar(&cfg.PublicURL, "public-url", cfg.PublicURL, "where others reach this server, for its cards (default http:// and the address served)")
+	flags.StringVar(&cfg.PublicURL, "public-url", cfg.PublicURL, "where others reach this server, for its cards (default http:// or https:// and the address served)")
 	flags.StringVar(&cfg.Name, "name", cfg.Name, "name on the default agent's card")
 	flags.StringArrayVar(&cfg.Publish, "publish", cfg.Publish, "a skill to publish; repeatable")
 	flags.StringSliceVar(&cfg.DefaultSkills, "default-skill", cfg.DefaultSkills, "the skill, or AGENT/SKILL, for messages that name none; repeatable")

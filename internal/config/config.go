@@ -28,11 +28,17 @@ type Config struct {
 	// client is registered. Port 0 takes a free one.
 	Listen string `env:"LISTEN"`
 
+	// TLSCert and TLSKey are PEM files with which the address is served over
+	// TLS: the certificate with its chain, and its key. They are read again when
+	// they change. Without them plain HTTP is served.
+	TLSCert string `env:"TLS_CERT"`
+	TLSKey  string `env:"TLS_KEY"`
+
 	// Data is the directory of the embedded store. It is created when missing.
 	Data string `env:"DATA"`
 
 	// PublicURL is where others reach this server; the only source of the
-	// addresses in its cards. Empty means http:// and the address served. Plain
+	// addresses in its cards. Empty means http:// or https:// and the address served. Plain
 	// http is for this machine only.
 	PublicURL string `env:"PUBLIC_URL"`
 
@@ -166,6 +172,9 @@ func (c *Config) Check() error {
 	}
 	if c.Data == "" {
 		add("data", "name a directory for the store")
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		add("tls-cert", "a certificate needs its key, and a key its certificate; set --tls-key too, or neither")
 	}
 	if c.PublicURL != "" {
 		if err := checkPublicURL(c.PublicURL); err != nil {

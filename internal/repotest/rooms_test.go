@@ -39,10 +39,14 @@ const (
 	modFlag    = "github.com/spf13/pflag"
 	modGoose   = "github.com/pressly/goose/v3"
 	modJSON    = "github.com/go-json-experiment/json"
+	modJOSE    = "github.com/go-jose/go-jose/v4"
+	modOIDC    = "github.com/coreos/go-oidc/v3"
+	modRate    = "golang.org/x/time"
 	modOpenAI  = "github.com/sashabaranov/go-openai"
 	modSQLite  = "modernc.org/sqlite"
 	modSSE     = "github.com/tmaxmax/go-sse"
 	modSys     = "golang.org/x/sys"
+	modTink    = "github.com/tink-crypto/tink-go/v2"
 	modUUID    = "github.com/google/uuid"
 	modYAML    = "github.com/goccy/go-yaml"
 )
@@ -50,7 +54,10 @@ const (
 // testModules may be imported by every test file.
 var testModules = []string{
 	"github.com/google/go-cmp",
+	"github.com/google/jsonschema-go",
+	"github.com/gowebpki/jcs",
 	"github.com/rogpeppe/go-internal",
+	"github.com/oauth2-proxy/mockoidc",
 	"go.uber.org/goleak",
 	"pgregory.net/rapid",
 	modJSON,
@@ -64,7 +71,22 @@ var rooms = map[string]room{
 	"internal/jsonrpc": {ring: vocabulary, modules: []string{modJSON}},
 	"internal/sse":     {ring: vocabulary, modules: []string{modSSE}},
 
-	"internal/work": {ring: rules},
+	"internal/lru":   {ring: vocabulary},
+	"internal/quota": {ring: rules},
+	"internal/audit": {ring: rules, modules: []string{modJSON}},
+	"internal/access": {
+		ring:    rules,
+		imports: []string{"internal/lru", "internal/quota"},
+		modules: []string{modRate},
+	},
+	"internal/access/issuer": {
+		ring:    edge,
+		imports: []string{"internal/access", "internal/lru"},
+		modules: []string{modJOSE, modJSON, modOIDC},
+		tests:   []string{"guard", "internal/quota"},
+	},
+
+	"internal/work": {ring: rules, imports: []string{"internal/audit", "internal/quota"}},
 	"agent":         {ring: rules, imports: []string{"a2a", "internal/work"}},
 	"task": {
 		ring:    rules,
@@ -73,9 +95,26 @@ var rooms = map[string]room{
 		tests:   []string{"store/sqlite"},
 	},
 
+	"card": {
+		ring:    rules,
+		imports: []string{"a2a"},
+		modules: []string{modJOSE, modJSON},
+	},
+	"internal/registry": {
+		ring:    rules,
+		imports: []string{"guard"},
+		modules: []string{modJSON, modYAML},
+	},
+	"internal/vault": {
+		ring:    rules,
+		imports: []string{"internal/work"},
+		modules: []string{modTink},
+		tests:   []string{"store/sqlite"},
+	},
+
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/work"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
@@ -119,7 +158,7 @@ var rooms = map[string]room{
 	},
 	"internal/cli": {
 		ring:    assembly,
-		imports: []string{"a2a", "agent", "guard", "client", "server", "internal/app", "internal/config", "internal/conformance"},
+		imports: []string{"a2a", "agent", "card", "guard", "client", "server", "internal/app", "internal/config", "internal/conformance"},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},
 	},
@@ -143,6 +182,6 @@ var rooms = map[string]room{
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/work"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
 	},
 }

@@ -3,6 +3,9 @@ package work
 import (
 	"context"
 	"time"
+
+	"github.com/legation/legation/internal/audit"
+	"github.com/legation/legation/internal/quota"
 )
 
 // Kind names what sort of thing is to be done.
@@ -41,6 +44,19 @@ type Effects struct {
 
 	// Cancel ends keys: they vanish, and their fences are void.
 	Cancel []Key
+
+	// Hold sets quota aside for the work that the change makes. The whole
+	// change is refused with a [quota.ExceededError] if it does not fit. Nil
+	// means that nothing is set aside.
+	Hold *quota.Hold
+
+	// Settle ends holds with what was used of them. What that gives back is
+	// there for the changes that follow.
+	Settle []quota.Use
+
+	// Audit is evidence of the change. An entry without a time is given that
+	// of the change.
+	Audit []audit.Entry
 }
 
 // Query says what a node is ready to take.

@@ -6,12 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,9 +62,43 @@ func (s sdk) command(ctx context.Context, program string, args ...string) *exec.
 	}
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Dir = filepath.Join("..", s.dir)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	// A program ends with all that it has started.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
+}
+
+// endGroup ends what a program that has ended left behind.
+func endGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// output keeps what a program says, up to a bound, and looks for the line that
+// says where it serves.
+type output struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	address chan string // nil: nobody waits for one
+}
+
+const maxOutput = 1 << 20
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text.Write(p[:min(len(p), maxOutput-o.text.Len())])
+	if o.address != nil {
+		if found := serving.FindSubmatch(o.text.Bytes()); found != nil && bytes.HasSuffix(o.text.Bytes(), []byte("\n")) {
+			o.address <- string(found[1])
+			o.address = nil
+		}
+	}
+	return len(p), nil
+}
+
+func (o *output) bytes() []byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return bytes.Clone(o.text.Bytes())
 }
 
 // clientCells are what every client does.
@@ -87,11 +122,15 @@ func (s sdk) runClient(t *testing.T, direction string, agent *between, names []s
 		"--agent", agent.start(t),
 		"--refused", refused(agentURL).start(t),
 		"--later", withLaterRequests(agentURL).start(t))
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
-	out, err := cmd.Output()
+	var said, complaints output
+	cmd.Stdout, cmd.Stderr = &said, &complaints
+	err := cmd.Run()
+	if cmd.Process != nil {
+		endGroup(cmd)
+	}
+	out := said.bytes()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s%s", s.client, err, out, complaints.Bytes())
+		t.Fatalf("%s: %v\n%s%s", s.client, err, out, complaints.bytes())
 	}
 	results, err := readResults(out)
 	if err != nil {
@@ -142,48 +181,41 @@ func (s sdk) serve(t *testing.T) string {
 	s.installed(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	cmd := s.command(ctx, s.server)
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
+	address := make(chan string, 1)
+	said, complaints := &output{address: address}, &output{}
+	cmd.Stdout, cmd.Stderr = said, complaints
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	address, drained := make(chan string, 1), make(chan struct{})
-	go func() {
-		defer close(drained)
-		defer close(address)
-		lines := bufio.NewScanner(stdout)
-		for lines.Scan() {
-			if found := serving.FindStringSubmatch(lines.Text()); found != nil {
-				address <- found[1]
-				break
-			}
-		}
-		_, _ = io.Copy(io.Discard, stdout)
-	}()
-	t.Cleanup(func() {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	end := sync.OnceValue(func() error {
 		stdin.Close()
-		<-drained
-		if err := cmd.Wait(); err != nil {
+		err := <-ended // bounded: the context kills it, and WaitDelay its pipes
+		endGroup(cmd)
+		cancel()
+		return err
+	})
+	t.Cleanup(func() {
+		if err := end(); err != nil {
 			t.Errorf("%s did not end well: %v", s.server, err)
 		}
-		cancel()
 		if t.Failed() {
-			t.Logf("%s: %s", s.server, complaints.Bytes())
+			t.Logf("%s: %s", s.server, complaints.bytes())
 		}
 	})
-	found, ok := <-address
-	if !ok {
-		t.Fatalf("%s did not say where it serves", s.server)
+	select {
+	case found := <-address:
+		return found
+	case err := <-ended:
+		ended <- err
+		t.Fatalf("%s ended without saying where it serves: %v", s.server, err)
 	}
-	return found
+	return ""
 }
 
 func TestPythonClient(t *testing.T)     { t.Parallel(); python.meetsAgent(t) }

@@ -34,6 +34,9 @@ func (s *Store) Create(ctx context.Context, created task.NewTask, effects work.E
 func (t *tx) create(created task.NewTask, events []task.Event, body []byte, effects work.Effects) (task.Accepted, error) {
 	record := created.Record
 	claim, err := t.admit(record.Owner.Caller, created.Admission)
+	if err == nil {
+		err = t.checkQuota(effects)
+	}
 	if err != nil {
 		// A message that was accepted joins, however busy the caller is.
 		return t.join(created.Message, err)
@@ -117,6 +120,9 @@ func (t *tx) continued(next task.Continuation, effects work.Effects) (task.Accep
 	}
 	claim, err := t.admit(record.Owner.Caller, next.Admission)
 	if err != nil {
+		return task.Accepted{}, err
+	}
+	if err := t.checkQuota(effects); err != nil {
 		return task.Accepted{}, err
 	}
 	body, err := t.encode(was, record, events)

@@ -36,6 +36,9 @@ func (t *tx) append(fence work.Fence, batch task.Batch, body []byte, effects wor
 	if err := checkEvents(batch.Events, was.record.Last, batch.Record.Last); err != nil {
 		return err
 	}
+	if err := t.checkQuota(effects); err != nil {
+		return err
+	}
 	if err := t.update(was, batch.Record, batch.Events, body); err != nil {
 		return err
 	}
@@ -75,6 +78,9 @@ func (t *tx) cancel(owner task.Owner, id a2a.TaskID, at time.Time, effects work.
 	}
 	body, err := t.encode(was, record, events)
 	if err != nil {
+		return task.Record{}, err
+	}
+	if err := t.checkQuota(effects); err != nil {
 		return task.Record{}, err
 	}
 	if err := t.update(was, record, events, body); err != nil {

@@ -53,6 +53,16 @@ func (s *Store) Hold(ctx context.Context) (release func()) {
 	return func() { close(gate) }
 }
 
+// OnCommit calls a function between each commit and its becoming known in
+// memory, until it is called with nil. Nothing may be written meanwhile.
+func (s *Store) OnCommit(ctx context.Context, hook func()) error {
+	return s.write(ctx, func(t *tx) error {
+		t.undo(func() { s.committed = nil })
+		s.committed = hook
+		return nil
+	})
+}
+
 // Healthy reports whether the newest change could be stored.
 func (s *Store) Healthy() bool { return s.failed.Load() == nil }
 
@@ -146,3 +156,12 @@ var (
 	EncodeEvents = encodeEvents
 	DecodeEvents = decodeEvents
 )
+
+// SealedColumns are the columns that rotation reaches, as table.column.
+func SealedColumns() []string {
+	var names []string
+	for _, column := range sealedColumns {
+		names = append(names, column.name())
+	}
+	return names
+}

@@ -19,12 +19,12 @@ func cached(id string, last int64, size int) *entry {
 // if the newer form did not stay in memory.
 func TestCacheNeverGoesBack(t *testing.T) {
 	for name, between := range map[string]func(*cache){
-		"newer is kept":      func(c *cache) { c.put(cached("t", 2, 10)) },
-		"newer is too large": func(c *cache) { c.put(cached("t", 2, 100_000)) },
+		"newer is kept":      func(c *cache) { c.put([]*touched{{entry: cached("t", 2, 10)}}) },
+		"newer is too large": func(c *cache) { c.put([]*touched{{entry: cached("t", 2, 100_000)}}) },
 		"newer was pushed out": func(c *cache) {
-			c.put(cached("t", 2, 10))
+			c.put([]*touched{{entry: cached("t", 2, 10)}})
 			for i := range 1000 {
-				c.put(cached(fmt.Sprint("other", i), 1, 10))
+				c.put([]*touched{{entry: cached(fmt.Sprint("other", i), 1, 10)}})
 			}
 		},
 	} {
@@ -54,7 +54,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	c, l := newCache(limit), newTail(limit)
 	for i := range 1000 {
 		id := fmt.Sprint("task", i%300)
-		c.put(cached(id, int64(i), i))
+		c.put([]*touched{{entry: cached(id, int64(i), i)}})
 		l.append(taskKey{1, a2a.TaskID(id)}, []task.Event{{Number: int64(i), Body: make([]byte, i)}})
 		if c.kept.size > limit || l.kept.size > limit {
 			t.Fatalf("cache takes %d and tail %d bytes, want at most %d", c.kept.size, l.kept.size, limit)

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"slices"
+
 	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/task"
 )
@@ -18,9 +20,10 @@ type touched struct {
 	stored *entry       // as the table has it; nil: not at all
 	events []task.Event // new in this group
 
-	dirty bool
-	body  []byte // encoded events that have no row yet
-	last  int64  // number of the last of them
+	dirty  bool
+	body   []byte // encoded events that have no row yet
+	shared bool   // the body is not ours to grow
+	last   int64  // number of the last of them
 }
 
 // touch records the new form of a task and its new events. Was is the form
@@ -40,10 +43,13 @@ func (t *tx) touch(was, e *entry, events []task.Event, body []byte) error {
 	if len(events) > 0 {
 		c.events = append(c.events, events...)
 		c.last = e.record.Last
-		if c.body == nil {
-			c.body = body
-		} else {
-			c.body = append(c.body[:len(c.body):len(c.body)], body...)
+		switch {
+		case c.body == nil:
+			c.body, c.shared = body, true
+		case c.shared: // the first batch is its caller's
+			c.body, c.shared = slices.Concat(c.body, body), false
+		default:
+			c.body = append(c.body, body...)
 		}
 	}
 	c.entry, c.dirty = e, true
@@ -64,6 +70,12 @@ func (t *tx) flush() error {
 		return err
 	}
 	if err := t.flushWork(); err != nil {
+		return err
+	}
+	if err := t.flushAudit(); err != nil {
+		return err
+	}
+	if err := t.flushQuota(); err != nil {
 		return err
 	}
 	return t.flushTotals()

@@ -14,15 +14,19 @@ import (
 
 	driver "modernc.org/sqlite"
 
+	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/task"
 )
 
-// Store keeps tasks and work in one directory. It implements [task.Store]. All
-// methods are safe for concurrent use; after Close they return [ErrClosed].
+// Store keeps tasks, work and secrets in one directory. It implements
+// [task.Store] and [vault.Store]. All methods are safe for concurrent use; after
+// Close they return [ErrClosed].
 //
 // A call whose context ends while its change waits returns the context's
 // error, and the change may be stored all the same.
 type Store struct {
+	committed func() // for tests: after COMMIT and before memory has it
+
 	dir      string
 	cfg      Config
 	lock     *os.File
@@ -43,7 +47,10 @@ type Store struct {
 	ready   chan struct{}
 }
 
-var _ task.Store = (*Store)(nil)
+var (
+	_ task.Store  = (*Store)(nil)
+	_ vault.Store = (*Store)(nil)
+)
 
 // Open opens the store in a directory and creates both if they do not exist.
 // Work that was held when the store was last used is ready again. The errors

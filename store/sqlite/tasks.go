@@ -116,7 +116,7 @@ func (t *tx) load(key taskKey) (*entry, error) {
 	if touched, ok := t.tasks[key]; ok {
 		return touched.entry, nil
 	}
-	if e, ok := t.store.cache.get(key); ok {
+	if e, ok := t.store.cache.own(key); ok {
 		return e, nil
 	}
 	e, err := t.store.readTask(t.connection, whereKey, key.args()...)

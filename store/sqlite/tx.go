@@ -14,12 +14,14 @@ type tx struct {
 	broken  error // why the transaction cannot be committed
 	undos   []func()
 
-	tasks  map[taskKey]*touched
-	order  []*touched // in the order of their first change
-	work   map[work.Key]*workRow
-	totals totals
-	alone  map[contextKey]bool // contexts with one task, which is new in this group
-	ready  bool                // something became claimable
+	tasks    map[taskKey]*touched
+	order    []*touched // in the order of their first change
+	work     map[work.Key]*workRow
+	totals   totals
+	quota    quotaRows
+	alone    map[contextKey]bool // contexts with one task, which is new in this group
+	ready    bool                // something became claimable
+	evidence []evidence
 
 	early map[work.Fence]bool // runs that were told of in this group, and still go on
 	quick bool                // one of them ended in it
@@ -31,6 +33,7 @@ func newTx(w *writer) *tx {
 		tasks:  map[taskKey]*touched{},
 		work:   map[work.Key]*workRow{},
 		totals: newTotals(),
+		quota:  newQuotaRows(),
 		alone:  map[contextKey]bool{},
 		early:  map[work.Fence]bool{},
 	}
@@ -76,13 +79,18 @@ func (t *tx) commit() error {
 		return err
 	}
 	if t.open {
+		t.store.cache.change(t.order)
 		if _, err := t.connection.exec("COMMIT"); err != nil {
+			t.store.cache.unchanged()
 			return err
 		}
 	}
+	if hook := t.store.committed; hook != nil {
+		hook()
+	}
+	t.store.cache.put(t.order)
 	for _, touched := range t.order {
 		t.store.tail.append(touched.key(), touched.events)
-		t.store.cache.put(touched.entry)
 	}
 	for _, touched := range t.order {
 		t.store.watches.signal(touched.record.ID)
@@ -115,6 +123,9 @@ func (t *tx) reset() {
 	t.order = t.order[:0]
 	clear(t.work)
 	t.totals.reset()
+	t.quota.reset()
 	clear(t.alone)
 	clear(t.early)
+	clear(t.evidence)
+	t.evidence = t.evidence[:0]
 }

@@ -264,6 +264,12 @@ func (t *tx) wake(key work.Key) error {
 
 // effect applies what travels with a change.
 func (t *tx) effect(effects work.Effects) error {
+	if err := t.count(effects); err != nil {
+		return err
+	}
+	if err := t.record(effects.Audit); err != nil {
+		return err
+	}
 	for _, key := range effects.Wake {
 		if err := t.wake(key); err != nil {
 			return err

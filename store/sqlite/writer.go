@@ -65,6 +65,8 @@ type writer struct {
 	group []*change
 
 	lastTask int64 // highest number in use
+	auditor  auditor
+	ledger   *ledger
 
 	patience time.Duration // with runs that began in a group
 	waiting  *time.Timer   // for them, nil before
@@ -115,7 +117,7 @@ func (s *Store) newWriter(raw any) (_ *writer, err error) {
 			connection.close()
 		}
 	}()
-	w := &writer{connection: connection, store: s, jobs: newJobs(), patience: maxPatience}
+	w := &writer{connection: connection, store: s, jobs: newJobs(), ledger: newLedger(), patience: maxPatience}
 	w.tx = newTx(w)
 	if s.cfg.MaxBytes > 0 {
 		pages := max(s.cfg.MaxBytes/pageBytes, 1)
@@ -126,7 +128,7 @@ func (s *Store) newWriter(raw any) (_ *writer, err error) {
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return nil, err
 	}
-	err = errors.Join(w.begin(), w.loadOwners(s.owners), w.loadJobs())
+	err = errors.Join(w.begin(), w.loadOwners(s.owners), w.loadJobs(), w.loadAudit(), w.loadLedger())
 	if err != nil {
 		return nil, err
 	}

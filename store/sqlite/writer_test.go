@@ -335,3 +335,39 @@ func TestEarlyRunOfAnUndoneGroup(t *testing.T) {
 		t.Errorf("Append() error = %v", err)
 	}
 }
+
+// TestTaskIsNeverBehindAList asks for a task at the moment at which the database
+// has a change of it and memory has not.
+func TestTaskIsNeverBehindAList(t *testing.T) {
+	store := open(t, t.TempDir(), sqlite.Config{Sync: sqlite.Off})
+	ctx := t.Context()
+	accepted, err := store.Create(ctx, newTask(local, "hello"), work.Effects{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, read := int64(0), int64(0)
+	err = store.OnCommit(ctx, func() {
+		page, err := store.List(ctx, local, task.Query{Limit: 1})
+		if err != nil || len(page.Records) != 1 {
+			t.Errorf("List() = %d records, %v", len(page.Records), err)
+			return
+		}
+		record, err := store.Task(ctx, local, accepted.Record.ID)
+		if err != nil {
+			t.Errorf("Task() error = %v", err)
+		}
+		listed, read = page.Records[0].Last, record.Last
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Append(ctx, accepted.Work.Fence, completed(accepted.Record), work.Effects{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.OnCommit(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if listed != 3 || read != listed {
+		t.Errorf("the list has event %d, the task then event %d", listed, read)
+	}
+}

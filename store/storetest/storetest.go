@@ -1,9 +1,9 @@
-// Package storetest is the suite that every store passes: what package task and
-// package internal/work promise of a store, sentence by sentence.
+// Package storetest is the suite that every store passes: what packages task,
+// internal/work and internal/vault promise of a store, sentence by sentence.
 //
 // It is not a test of any engine and it knows no storage: a store shows itself
 // through [Database], and everything is asserted through the methods of
-// [task.Store].
+// its [Store].
 //
 // Invariant: a guarantee is written down here once, and holds for all stores.
 //
@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/legation/legation/internal/audit"
+	"github.com/legation/legation/internal/quota"
+	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/task"
 )
@@ -23,7 +26,12 @@ import (
 // Store is an open store.
 type Store interface {
 	task.Store
+	vault.Store
+	audit.Store
 	Close() error
+
+	// Counted is what a caller holds and has used of a day.
+	Counted(ctx context.Context, caller string, on quota.Day) (quota.Counters, error)
 }
 
 // Database is where a store keeps what it stores.
@@ -56,6 +64,10 @@ func Run(t *testing.T, create func(t *testing.T) Database) {
 		{"Work", workTests},
 		{"Early", earlyTests},
 		{"Effects", effectTests},
+		{"Secrets", secretTests},
+		{"Seals", sealTests},
+		{"Audit", auditTests},
+		{"Quota", quotaTests},
 		{"Crash", crashTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {

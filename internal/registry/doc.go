@@ -1,0 +1,15 @@
+// Package registry is what an administrator registers: six kinds of documents,
+// each {kind, name, spec}, that say which skills are published, who may call
+// them, and to whom work may be handed.
+//
+// It reads and writes documents, judges each alone and all together, tells what
+// a change would do, and makes a [Plan] of it. It keeps nothing, opens no file
+// and reaches nothing on the network: whether a party answers is never a reason
+// to refuse a document, so one bad remote agent blocks no other. Values of
+// secrets never pass through it.
+//
+// Its invariant: what [Decode] returns, [EncodeYAML] and [EncodeJSON] write
+// back so that it decodes to the same.
+//
+// Start reading at [Document], then [Decode], [NewPlan] and [Readiness].
+package registry

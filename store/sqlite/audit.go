@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/legation/legation/internal/audit"
+)
+
+// auditor is the writer's part of the audit: the chain as it stands.
+type auditor struct {
+	node      string
+	lastEntry int64
+	lastSeal  audit.Seal
+}
+
+// loadAudit finds the end of the chain, and chooses the node's name at the first
+// start.
+func (w *writer) loadAudit() error {
+	if _, err := w.exec("INSERT OR IGNORE INTO meta (name, value) VALUES ('node', ?1)", rand.Text()); err != nil {
+		return err
+	}
+	found, _, err := w.one("SELECT value FROM meta WHERE name = 'node'")
+	if err != nil {
+		return err
+	}
+	w.auditor.node = found.text(0)
+	last, ok, err := w.one("SELECT n, first, count, at_ms, previous, hash FROM audit_seals ORDER BY n DESC LIMIT 1")
+	if err != nil || !ok {
+		return err
+	}
+	w.auditor.lastSeal = sealOf(w.auditor.node, last)
+	w.auditor.lastEntry = w.auditor.lastSeal.First + w.auditor.lastSeal.Count - 1
+	return nil
+}
+
+func sealOf(node string, r row) audit.Seal {
+	return audit.Seal{
+		Node: node, Number: r.int(0), First: r.int(1), Count: r.int(2), At: time.UnixMilli(r.int(3)).UTC(),
+		Previous: hashOf(r.bytes(4)), Hash: hashOf(r.bytes(5)),
+	}
+}
+
+// hashOf is what is stored as a hash. One of another length is no hash of ours,
+// and zero is none either.
+func hashOf(b []byte) (h audit.Hash) {
+	if len(b) == len(h) {
+		copy(h[:], b)
+	}
+	return h
+}
+
+// evidence is an entry on its way to the table.
+type evidence struct {
+	atMS int64
+	body []byte
+}
+
+// record takes entries into the group.
+func (t *tx) record(entries []audit.Entry) error {
+	for _, e := range entries {
+		if e.At.IsZero() {
+			e.At = t.store.cfg.Now()
+		}
+		body, err := e.Encode()
+		if err != nil {
+			return err
+		}
+		t.evidence = append(t.evidence, evidence{atMS: e.At.UnixMilli(), body: body})
+		t.written++
+	}
+	return nil
+}
+
+// flushAudit writes the entries of the group and the seal over them.
+func (t *tx) flushAudit() error {
+	if len(t.evidence) == 0 {
+		return nil
+	}
+	first := t.auditor.lastEntry + 1
+	bodies := make([][]byte, len(t.evidence))
+	for i, e := range t.evidence {
+		bodies[i] = e.body
+		if _, err := t.exec("INSERT INTO audit (n, at_ms, body) VALUES (?1, ?2, ?3)", first+int64(i), e.atMS, e.body); err != nil {
+			return err
+		}
+	}
+	s := audit.NewSeal(t.auditor.node, t.auditor.lastSeal, first, bodies, t.store.cfg.Now())
+	const insert = "INSERT INTO audit_seals (n, first, count, at_ms, previous, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+	if _, err := t.exec(insert, s.Number, s.First, s.Count, s.At.UnixMilli(), s.Previous[:], s.Hash[:]); err != nil {
+		return err
+	}
+	was := t.auditor
+	t.undo(func() { t.auditor = was })
+	t.auditor.lastEntry, t.auditor.lastSeal = first+s.Count-1, s
+	t.evidence = t.evidence[:0]
+	return nil
+}
+
+// Record stores entries of what changed nothing else: refusals, for one.
+func (s *Store) Record(ctx context.Context, entries ...audit.Entry) error {
+	return s.write(ctx, func(t *tx) error { return t.record(entries) })
+}
+
+// Audit reads entries, the newest first.
+func (s *Store) Audit(ctx context.Context, query audit.Query) ([]audit.Recorded, error) {
+	var found []audit.Recorded
+	err := s.read(ctx, func(r *reader) error {
+		before := query.Before
+		if before <= 0 {
+			before = math.MaxInt64
+		}
+		const text = "SELECT n, body FROM audit WHERE n < ?1 ORDER BY n DESC"
+		limit := min(max(query.Limit, 1), audit.MaxPage)
+		read := 0
+		return r.each(text, []any{before}, func(kept row) (bool, error) {
+			entry, err := audit.Decode(kept.bytes(1))
+			if err != nil {
+				return false, fmt.Errorf("audit entry %d: %w", kept.int(0), err)
+			}
+			if !query.Since.IsZero() && entry.At.Before(query.Since) {
+				return false, nil
+			}
+			if query.Matches(entry) {
+				found = append(found, audit.Recorded{Number: kept.int(0), Entry: entry})
+			}
+			read++
+			return len(found) < limit && read < audit.MaxScan, nil
+		})
+	})
+	return found, err
+}
+
+// Evidence reads the seals after one, with the entries they cover as they are
+// kept, at most a thousand seals in one call. If the first seal there is has no
+// entries it is an anchor.
+func (s *Store) Evidence(ctx context.Context, after int64, visit func(seal audit.Seal, entries [][]byte) error) error {
+	return s.read(ctx, func(r *reader) error {
+		return r.snapshot(func() error {
+			node, _, err := r.one("SELECT value FROM meta WHERE name = 'node'")
+			if err != nil {
+				return err
+			}
+			name := node.text(0)
+			const text = "SELECT n, first, count, at_ms, previous, hash FROM audit_seals WHERE n > ?1 ORDER BY n LIMIT 1000"
+			return r.each(text, []any{after}, func(found row) (bool, error) {
+				seal := sealOf(name, found)
+				var entries [][]byte
+				const covered = "SELECT body FROM audit WHERE n >= ?1 AND n < ?2 ORDER BY n"
+				err := r.each(covered, []any{seal.First, seal.First + seal.Count}, func(e row) (bool, error) {
+					entries = append(entries, e.bytes(0))
+					return true, nil
+				})
+				if err != nil {
+					return false, err
+				}
+				return true, visit(seal, entries)
+			})
+		})
+	})
+}
+
+// ForgetAudit removes entries that are older than a time, seal by seal, and
+// returns how many. The last seal over them stays as the anchor of the chain.
+func (s *Store) ForgetAudit(ctx context.Context, before time.Time) (forgotten int64, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		last, ok, err := t.one("SELECT n, first + count FROM audit_seals WHERE at_ms < ?1 ORDER BY n DESC LIMIT 1", before.UnixMilli())
+		if err != nil || !ok {
+			return err
+		}
+		anchor, end := last.int(0), last.int(1)
+		if forgotten, err = t.exec("DELETE FROM audit WHERE n < ?1", end); err != nil {
+			return err
+		}
+		_, err = t.exec("DELETE FROM audit_seals WHERE n < ?1", anchor)
+		return err
+	})
+	return forgotten, err
+}
