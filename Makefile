@@ -111,12 +111,14 @@ demo: ## two instances on loopback, one handing a step to the other (DEMOFLAGS=-
 # The partners' packages are exactly those of their lock files.
 interop/python/.installed: interop/python/requirements.txt
 	@rm -f $@
+	@echo 'installing the Python SDK from its lock file, once'
 	@$(PYTHON) -m venv --clear $(@D)/.venv
 	@$(@D)/.venv/bin/python -m pip install --quiet --disable-pip-version-check --retries 5 --require-hashes --only-binary :all: -r $<
 	@touch $@
 
 interop/javascript/.installed: interop/javascript/package.json interop/javascript/package-lock.json
 	@rm -f $@
+	@echo 'installing the JavaScript SDK from its lock file, once'
 	@cd $(@D) && npm ci --ignore-scripts --loglevel=error >/dev/null
 	@touch $@
 

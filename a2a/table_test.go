@@ -134,7 +134,7 @@ func snake(f tableField) string { return f.Name }
 
 // REQ-PJ-01, REQ-PJ-02, REQ-PJ-03, REQ-PJ-07, REQ-PJ-26: every member of every
 // message is read in both spellings and written in the wire's. So the names of
-// the prose mean nothing: PVP-03, PVP-04, PVP-05, PVP-08, PVP-14, PVP-18, PVP-25,
+// the prose mean nothing: PVP-03, PVP-04, PVP-05, PVP-08, PVP-14, PVP-18, PVP-25 (read),
 // PVP-26, PVP-30, PVP-35, PVP-37, PVP-38, PVP-39.
 func TestEveryMemberIsReadAndWritten(t *testing.T) {
 	table := readTable(t)

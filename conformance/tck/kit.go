@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 )
@@ -26,12 +27,14 @@ var (
 func hintOf(err error) string {
 	switch {
 	case errors.Is(err, errNoKit):
-		return fmt.Sprintf("git clone --branch %s %s", kitBranch, kitURL)
+		return fmt.Sprintf("git clone --branch %s %s DIR && %s", kitBranch, kitURL, checkOut("DIR"))
 	case errors.Is(err, errOtherRevision):
-		return "check out the pinned revision, or run with --any-revision, which leaves no evidence"
+		return "run with --any-revision, which leaves no evidence, or check out the pinned revision: " + checkOut("DIR")
 	}
 	return ""
 }
+
+func checkOut(dir string) string { return "git -C " + dir + " checkout " + kitCommit }
 
 var kitName = regexp.MustCompile(`(?m)^name = "a2a-tck"$`)
 
@@ -39,7 +42,10 @@ var kitName = regexp.MustCompile(`(?m)^name = "a2a-tck"$`)
 func revision(ctx context.Context, dir string, anyRevision bool) (string, error) {
 	commit, err := git(ctx, dir, "rev-parse", "--verify", "HEAD^{commit}")
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: %w", dir, errNoKit, err)
+		if ctx.Err() != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("%s: %w: it is %s", dir, errNoKit, whatIs(dir))
 	}
 	if commit == kitCommit {
 		return commit, nil
@@ -52,6 +58,19 @@ func revision(ctx context.Context, dir string, anyRevision bool) (string, error)
 		return "", fmt.Errorf("%s: %w\n  pinned: %s (branch %s)\n  found:  %s", dir, errOtherRevision, kitCommit, kitBranch, commit)
 	}
 	return commit, nil
+}
+
+// whatIs says in words what a directory is that has no commit.
+func whatIs(dir string) string {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, os.ErrNotExist):
+		return "no directory that exists"
+	case err != nil:
+		return "nothing that can be read"
+	case !info.IsDir():
+		return "no directory"
+	}
+	return "no git repository with a commit"
 }
 
 // clone puts a commit of the kit into a new directory: what runs is what the

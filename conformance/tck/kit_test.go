@@ -43,8 +43,8 @@ func TestRevision(t *testing.T) {
 			t.Errorf("the refusal %q is without %s", err, want)
 		}
 	}
-	if hint := hintOf(err); !strings.Contains(hint, "--any-revision") {
-		t.Errorf("the hint %q is without --any-revision", hint)
+	if hint := hintOf(err); !strings.Contains(hint, "--any-revision") || !strings.HasSuffix(hint, "checkout "+kitCommit) {
+		t.Errorf("the hint %q is without --any-revision or the pinned revision at its end", hint)
 	}
 	if got, err := revision(t.Context(), kit, true); got != commit || err != nil {
 		t.Errorf("revision() with any = %q, %v, want %s", got, err, commit)
@@ -55,6 +55,10 @@ func TestRevision(t *testing.T) {
 		for _, anyRevision := range []bool{false, true} {
 			if _, err := revision(t.Context(), dir, anyRevision); !errors.Is(err, errNoKit) {
 				t.Errorf("%s: revision() error = %v, want errNoKit", name, err)
+			} else if strings.Contains(err.Error(), "fatal") || strings.Contains(err.Error(), "exit status") {
+				t.Errorf("%s: revision() error = %v repeats what git said", name, err)
+			} else if hint := hintOf(err); !strings.HasSuffix(hint, "git -C DIR checkout "+kitCommit) {
+				t.Errorf("%s: the hint %q does not end with the pinned revision", name, hint)
 			}
 		}
 	}

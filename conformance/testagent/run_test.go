@@ -61,6 +61,11 @@ func TestHelp(t *testing.T) {
 			t.Errorf("no %s in\n%s", word, &stdout)
 		}
 	}
+	for _, s := range scripts {
+		if !strings.Contains(stdout.String(), "\n  "+s.prefix+"\n") {
+			t.Errorf("no script %s in\n%s", s.prefix, &stdout)
+		}
+	}
 	if code := command(t.Context(), []string{"-h"}, io.Discard, io.Discard); code != 0 {
 		t.Errorf("command() = %d", code)
 	}

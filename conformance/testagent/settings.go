@@ -39,6 +39,7 @@ func parse(args []string, stdout, stderr io.Writer) (settings, error) {
 		fmt.Fprint(stdout, usage)
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
+		fmt.Fprint(stdout, scriptList())
 		flags.SetOutput(stderr)
 		return s, flag.ErrHelp
 	case err != nil:
@@ -50,6 +51,21 @@ func parse(args []string, stdout, stderr io.Writer) (settings, error) {
 	}
 	s.on = *set == "on"
 	return s, checkListen(s.listen)
+}
+
+// scriptList says in help which prefixes play a script.
+func scriptList() string {
+	var ids, texts strings.Builder
+	for _, s := range scripts {
+		list := &ids
+		if s.textOnly {
+			list = &texts
+		}
+		fmt.Fprintf(list, "  %s\n", s.prefix)
+	}
+	return "\nScripts, by how a message's id or its first text begins (the longest counts):\n" + ids.String() +
+		"\nBy how its first text begins:\n" + texts.String() +
+		"\nAnything else is said again. What each does is in conformance/testagent/scripts.go.\n"
 }
 
 // checkListen refuses addresses that others could reach: nobody is asked who

@@ -36,8 +36,13 @@ func newConformanceCheck(io streams) *cobra.Command {
 		Long: `Check compares the claim of the checkout at DIR (default: the one that the
 current directory lies in) with its source and generated code, with this program
 and a server that it starts on the loopback, with its documents, lock files,
-recorded evidence and tests. Each difference is one line on standard output, and
-the exit status is 1 if there is one.`,
+recorded evidence and tests. Each difference is one line on standard output.
+
+The server is that of this program, not of DIR. A program that was built from
+other source says so where it can tell; "make conformance" builds it from DIR.
+
+Exit statuses: 0 everything is as claimed; 1 something differs; 2 wrong usage;
+3 there was nothing to compare; 130 interrupted.`,
 		Example: `  legation conformance check
   legation conformance check ~/src/legation -o json`,
 		Args: cobra.MaximumNArgs(1),
@@ -55,11 +60,11 @@ func checkClaim(ctx context.Context, io streams, args []string, out *output) err
 	}
 	root, err := checkout(args)
 	if err != nil {
-		return err
+		return couldNotLook{err}
 	}
-	report, err := conformance.Check(ctx, os.DirFS(root))
+	report, err := conformance.Check(ctx, os.DirFS(root), builtFrom())
 	if err != nil {
-		return err
+		return couldNotLook{err}
 	}
 	if out.json() {
 		document, err := json.Marshal(report, json.Deterministic(true))
@@ -94,6 +99,7 @@ func printReport(io streams, report *conformance.Report) error {
 		fmt.Fprintf(io.out, "%6d  %s\n", compared.Count, compared.What)
 	}
 	cover := report.Coverage
+	fmt.Fprintf(io.out, "the server was that of this program, %s\n", buildVersion())
 	_, err := fmt.Fprintf(io.out, "everything is as claimed; of %d requirements that bind us %d are held by tests, %d are not for a reason, %d that are no MUST are open\n",
 		cover.Binding, cover.Tested, cover.Pending, cover.Open)
 	return err
@@ -116,9 +122,19 @@ current directory lies in): the claim, and which test holds which requirement.`,
 			if err != nil {
 				return err
 			}
-			return os.WriteFile(filepath.Join(root, filepath.FromSlash(conformance.PageFile)), page, 0o644) //nolint:gosec // Part of the source tree.
+			return writeWithin(root, conformance.PageFile, page)
 		},
 	}
+}
+
+// writeWithin writes a file of a tree, and nothing that a link leads out to.
+func writeWithin(dir, name string, data []byte) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.WriteFile(filepath.FromSlash(name), data, 0o644)
 }
 
 // checkout is the root of the checkout that is meant.

@@ -20,3 +20,22 @@ func TestConformanceSummary(t *testing.T) {
 		t.Errorf("the summary is %d lines and should be one screen:\n%s%s", lines, &out, &errors)
 	}
 }
+
+// Versions that tools make of a revision name it; releases do not.
+func TestRevisionInVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"11dab14":                                  "11dab14",
+		"11dab14-dirty":                            "11dab14",
+		"v0.2.0-14-g11dab14":                       "11dab14",
+		"v0.0.0-20261130152500-11dab14c49c0":       "11dab14c49c0",
+		"v0.0.0-20261130152500-11dab14c49c0+dirty": "11dab14c49c0",
+		"v0.2.0":        "",
+		"v0.2.0-rc.1":   "",
+		"unknown":       "",
+		"(development)": "",
+	} {
+		if got := cli.RevisionIn(version); got != want {
+			t.Errorf("the revision in %q is %q, want %q", version, got, want)
+		}
+	}
+}

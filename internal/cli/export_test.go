@@ -61,3 +61,6 @@ func Listen(stderr io.Writer) (interrupted func(error), resumed func(), left fun
 	v.listen(&cfg)
 	return func(err error) { cfg.Interrupted("t-1", err) }, func() { cfg.Resumed("t-1") }, v.left
 }
+
+// RevisionIn is the revision that a version names.
+func RevisionIn(version string) string { return revisionIn(version) }

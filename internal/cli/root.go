@@ -24,7 +24,7 @@ const (
 	exitOK          = 0
 	exitError       = 1   // the command could not do what it was asked
 	exitUsage       = 2   // the command line is wrong
-	exitNotDone     = 3   // the task ended, but not with success
+	exitNotDone     = 3   // the task ended, but not with success, or a check could not look
 	exitNeedsAnswer = 4   // the task waits for input or authorization
 	exitInterrupted = 130 // Ctrl-C
 )
@@ -33,6 +33,12 @@ const (
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// couldNotLook is why a check found neither that something differs nor that
+// nothing does.
+type couldNotLook struct{ error }
+
+func (e couldNotLook) Unwrap() error { return e.error }
 
 // usageError is a command line that cannot be obeyed.
 type usageError struct{ error }
@@ -57,6 +63,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
 	var usage usageError
+	var blind couldNotLook
 	switch {
 	case err == nil:
 		return exitOK
@@ -72,6 +79,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitUsage
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return exitInterrupted
+	case errors.As(err, &blind):
+		return exitNotDone
 	}
 	return exitError
 }
@@ -85,7 +94,8 @@ it publishes programs and language models as skills, and hands steps to remote
 agents and follows them to their end.
 
 Exit statuses: 0 done; 1 the command failed; 2 wrong usage; 3 the task ended
-without success; 4 the task waits for input or authorization; 130 interrupted.`,
+without success; 4 the task waits for input or authorization; 130 interrupted.
+Those of "conformance check" are in its own help.`,
 		Example: `  legation demo
   legation serve --publish 'wordcount=wc -w'
   legation send http://127.0.0.1:8700 'how many words are these?'`,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 
@@ -40,4 +41,27 @@ func buildVersion() string {
 		return info.Main.Version
 	}
 	return "(development)"
+}
+
+var revisionInVersion = regexp.MustCompile(`(?:^|-g|-)([0-9a-f]{7,40})(?:[-+]dirty)?$`)
+
+// builtFrom is the revision that this program was built from, perhaps cut
+// short, or nothing where neither the toolchain nor the version knows it.
+func builtFrom() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				return setting.Value
+			}
+		}
+	}
+	return revisionIn(buildVersion())
+}
+
+// revisionIn is the revision that a version names, or nothing.
+func revisionIn(version string) string {
+	if found := revisionInVersion.FindStringSubmatch(version); found != nil {
+		return found[1]
+	}
+	return ""
 }

@@ -30,6 +30,9 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		{"nothing said", "conformance/claim.yaml", "binding: JSONRPC", `binding: ""`, "interface.binding says nothing"},
 		{"served otherwise", "conformance/claim.yaml", "GetTask, server: served", "GetTask, server: sometimes", `GetTask: server is "sometimes"`},
 		{"refused without a code", "conformance/claim.yaml", "GetTask, server: served", "GetTask, server: refused", "GetTask: a code belongs to what is refused"},
+		{"refused with a code of nobody", "conformance/claim.yaml", "code: -32003", "code: -32013", "CreateTaskPushNotificationConfig: -32013 is no code of A2A"},
+		{"card elsewhere", "conformance/claim.yaml", "cardPath: /", "cardPath: \"@a.example/\" #", `cardPath is "@a.example/", which is no path`},
+		{"reference", "conformance/claim.yaml", "locks: [interop/go.mod, bench/go.mod]", "locks: &a [go.mod]\n    language: *a", "conformance/claim.yaml:"},
 		{"called otherwise", "conformance/claim.yaml", "GetTask, server: served, client: called", "GetTask, server: served, client: x", `GetTask: client is "x"`},
 		{"id that is none", "conformance/requirements.tsv", "REQ-PJ-01\t", "REQ-PJ-1\t", `"REQ-PJ-1" is no id`},
 		{"level that is none", "conformance/requirements.tsv", "REQ-PJ-01\tMUST", "REQ-PJ-01\tOUGHT", `REQ-PJ-01: "OUGHT" is no level`},
@@ -46,7 +49,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 			} else {
 				edit(t, tree, test.file, test.before, test.after)
 			}
-			if _, err := conformance.Check(t.Context(), tree); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := conformance.Check(t.Context(), tree, ""); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("Check() error = %v, want one with %q", err, test.want)
 			}
 			if _, err := conformance.Page(tree); err == nil && test.file != "specification/wire-v1.0.1.json" {
@@ -94,11 +97,11 @@ func TestStaleDocumentIsShort(t *testing.T) {
 	tree := checkout(t)
 	document := tree[conformance.PageFile]
 	tree[conformance.PageFile] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(document.Data), "MUST", "must"))}
-	if got := news(t, tree); len(got) != 4 || !strings.Contains(got[3], "more lines that are stale") {
+	if got := news(t, tree); len(got) != 4 || !strings.HasPrefix(got[3], "document: and ") || !strings.Contains(got[3], " more stale lines (run make generate") {
 		t.Errorf("differences are\n%s\nwant three lines and how many more", strings.Join(got, "\n"))
 	}
 	delete(tree, conformance.PageFile)
-	if got := news(t, tree); len(got) != 1 || !strings.HasPrefix(got[0], "document: docs/conformance.md: claimed ") {
+	if got := news(t, tree); len(got) != 1 || !strings.HasPrefix(got[0], "document: docs/conformance.md is missing (") {
 		t.Errorf("differences are\n%s\nwant one about the missing document", strings.Join(got, "\n"))
 	}
 }
@@ -120,7 +123,7 @@ func TestPageIsWhatCheckWants(t *testing.T) {
 func TestCheckEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := conformance.Check(ctx, checkout(t)); !errors.Is(err, context.Canceled) {
+	if _, err := conformance.Check(ctx, checkout(t), ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("Check() error = %v, want context.Canceled", err)
 	}
 }
@@ -142,6 +145,27 @@ func Testing(t *testing.T) {}
 func check(t *testing.T, name string) { _ = wants /* PVP-01 */ }
 
 func FuzzTwo(f *testing.F) { check(nil, "PVX-02") }
+
+// REQ-MOD-01
+func TestEmpty(t *testing.T) {
+	// Later.
+}
+
+func TestSkipped(t *testing.T) {
+	t.Skip("later")
+	_ = "REQ-MOD-02" + skippedOnly
+}
+
+const skippedOnly = "REQ-MOD-03"
+
+// REQ-MOD-04 is measured and not tested.
+func BenchmarkThree(b *testing.B) { check(nil, "") }
+
+func TestSome(t *testing.T) {
+	if testing.Short() {
+		t.Skip("REQ-MOD-05")
+	}
+}
 `),
 		"a/cases_test.go": file(`package a_test
 
@@ -152,6 +176,14 @@ var (
 
 var unused = "REQ-PJ-07"
 `),
+		"a/a_windows_test.go":           file("package a_test\n\n// REQ-MOD-06\nfunc TestWindows(t *testing.T) { t.Log() }\n"),
+		"a/a_linux_test.go":             file("package a_test\n\n// REQ-MOD-07\nfunc TestLinux(t *testing.T) { t.Log() }\n"),
+		"a/tag_test.go":                 file("//go:build never\n\npackage a_test\n\n// REQ-MOD-08\nfunc TestNever(t *testing.T) { t.Log() }\n"),
+		"a/race_test.go":                file("//go:build race && unix\n\npackage a_test\n\n// REQ-MOD-09\nfunc TestRace(t *testing.T) { t.Log() }\n"),
+		"_b/b_test.go":                  file("package b_test\n\n// REQ-MOD-10\nfunc TestB(t *testing.T) { t.Log() }\n"),
+		"a/testdata/mute.txt":           file("REQ-MOD-11: words\n"),
+		"a/testdata/script/none.txtar":  file("# REQ-MOD-12\n\n-- file --\nexec x\n"),
+		"a/testdata/script/skip.txtar":  file("# REQ-MOD-13\nskip 'later'\nexec x\n"),
 		"a/a.go":                        file("package a // REQ-PJ-08\n"),
 		"a/testdata/talk.txt":           file("F01, REQ-RPC-01: words\n-- exchange --\n> REQ-RPC-02\n< REQ-RPC-03\n"),
 		"a/testdata/script/do.txtar":    file("# REQ-RPC-04\nexec x REQ-RPC-05\n"),
@@ -173,11 +205,26 @@ var unused = "REQ-PJ-07"
 		"PVP-01": {"a.FuzzTwo"}, "PVX-02": {"a.FuzzTwo"}, "REQ-PJ-05": {"a.FuzzTwo"}, "REQ-PJ-06": {"a.FuzzTwo"},
 		"REQ-RPC-01": {"a/testdata/talk"}, "REQ-RPC-04": {"a/testdata/script/do"},
 		"REQ-LIST-01": {"store/storetest.Run"},
+		"REQ-MOD-05":  {"a.TestSome"}, "REQ-MOD-07": {"a.TestLinux"}, "REQ-MOD-09": {"a.TestRace"},
 	}
 	if diff := cmp.Diff(want, tests); diff != "" {
 		t.Errorf("tests differ (-want +got):\n%s", diff)
 	}
-	wantStrays := []string{"REQ-PJ-04 in a/a_test.go", "REQ-PJ-07 in a/cases_test.go", "REQ-LIST-02 in store/storetest/more.go"}
+	wantStrays := []string{
+		"REQ-MOD-11 in a/testdata/mute.txt: a transcript without a request",
+		"REQ-MOD-12 in a/testdata/script/none.txtar: a script that does nothing",
+		"REQ-MOD-13 in a/testdata/script/skip.txtar: a test that begins with a skip",
+		"REQ-MOD-10 in _b/b_test.go: a file that is not built on linux",
+		"REQ-MOD-06 in a/a_windows_test.go: a file that is not built on linux",
+		"REQ-MOD-08 in a/tag_test.go: a file that is not built on linux",
+		"REQ-MOD-04 in a/a_test.go",
+		"REQ-MOD-01 in a.TestEmpty: a test that is empty",
+		"REQ-MOD-02 in a.TestSkipped: a test that begins with a skip",
+		"REQ-PJ-04 in a/a_test.go",
+		"REQ-MOD-03 in a/a_test.go",
+		"REQ-PJ-07 in a/cases_test.go",
+		"REQ-LIST-02 in store/storetest/more.go",
+	}
 	if diff := cmp.Diff(wantStrays, strays); diff != "" {
 		t.Errorf("strays differ (-want +got):\n%s", diff)
 	}
@@ -203,7 +250,7 @@ func TestRoot(t *testing.T) {
 	if _, err := conformance.Root(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not in a checkout of Legation") {
 		t.Errorf("Root() error = %v, want one that says it is no checkout", err)
 	}
-	if _, err := conformance.Root(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := conformance.Root(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) || !strings.HasSuffix(err.Error(), "; give the directory of a checkout") {
 		t.Errorf("Root() error = %v, want os.ErrNotExist", err)
 	}
 }

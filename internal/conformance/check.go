@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Difference is one thing that is not as claimed.
@@ -14,10 +17,15 @@ type Difference struct {
 	Claimed string `json:"claimed"`
 	Found   string `json:"found"`
 	Next    string `json:"next"` // what to do about it
+
+	said string // in place of where, what is claimed and what was found
 }
 
 // String returns the difference on one line.
 func (d Difference) String() string {
+	if d.said != "" {
+		return fmt.Sprintf("%s: %s (%s)", d.What, d.said, d.Next)
+	}
 	return fmt.Sprintf("%s: %s: claimed %s, found %s (%s)", d.What, d.Place, d.Claimed, d.Found, d.Next)
 }
 
@@ -40,15 +48,17 @@ type Report struct {
 }
 
 // Check compares the claim of a checkout, given by its root, with the checkout
-// and with this program. An error means that there was nothing to compare, or
+// and with this program, which was built from a revision that is empty if it is
+// not known, and may be cut short. An error means that there was nothing to compare, or
 // that ctx ended; what differs is in the report. It starts a server on the
 // loopback and a store in a temporary directory, and both are gone when it
 // returns.
-func Check(ctx context.Context, root fs.FS) (*Report, error) {
+func Check(ctx context.Context, root fs.FS, revision string) (*Report, error) {
 	in, err := read(root)
 	if err != nil {
 		return nil, err
 	}
+	in.revision = revision
 	seen, err := show(ctx, in.claim)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -58,16 +68,19 @@ func Check(ctx context.Context, root fs.FS) (*Report, error) {
 
 // input is everything that is read before anything is compared.
 type input struct {
-	tree  tree
-	claim Claim
-	wire  *wire
-	reqs  *requirements
+	tree     tree
+	head     string // commit of the checkout, if that is known
+	revision string // that this program was built from, if that is known
+	claim    Claim
+	wire     *wire
+	reqs     *requirements
 }
 
 func read(root fs.FS) (in input, err error) {
 	if in.tree, err = readTree(root); err != nil {
 		return in, err
 	}
+	in.head = headOf(root)
 	if in.claim, err = readClaim(in.tree); err != nil {
 		return in, err
 	}
@@ -92,6 +105,7 @@ func (in input) compare(seen *shown, why error) *Report {
 	c.trace()
 	c.page()
 	c.older()
+	c.ends()
 	return c.report
 }
 
@@ -99,6 +113,7 @@ func (in input) compare(seen *shown, why error) *Report {
 type checker struct {
 	input
 	report *Report
+	unsaid int // differences beyond what is noted
 }
 
 // begin names what the comparisons that follow are about.
@@ -111,11 +126,30 @@ func (c *checker) counted(n int) {
 	c.report.Compared[len(c.report.Compared)-1].Count += n
 }
 
+// maxDifferences are what is noted. Who has more begins with these.
+const maxDifferences = 1000
+
 // differs notes a difference.
 func (c *checker) differs(what, place, claimed, found, next string) {
-	c.report.Differences = append(c.report.Differences, Difference{
-		What: what, Place: place, Claimed: claimed, Found: found, Next: next,
-	})
+	c.note(Difference{What: what, Place: place, Claimed: claimed, Found: found, Next: next})
+}
+
+func (c *checker) note(d Difference) {
+	if len(c.report.Differences) == maxDifferences {
+		c.unsaid++
+		return
+	}
+	d.What, d.Place = plain(d.What), plain(d.Place)
+	c.report.Differences = append(c.report.Differences, d)
+}
+
+// ends says how many differences were not noted.
+func (c *checker) ends() {
+	if c.unsaid > 0 {
+		c.report.Differences = append(c.report.Differences, Difference{
+			What: "differences", Place: "the tree", Claimed: "none", Found: fmt.Sprintf("%d more", c.unsaid), Next: "mend the others first",
+		})
+	}
 }
 
 // same compares two values and notes when they differ. An empty value is one
@@ -137,10 +171,21 @@ func orNothing(value string) string {
 // bounded keeps what is repeated of a file to one short line.
 func bounded(value string) string {
 	const most = 120
-	quoted := strconv.Quote(value)
-	value = quoted[1 : len(quoted)-1]
-	if len(value) > most {
-		return value[:most] + "…"
+	end := 0
+	for i := range value {
+		if i > most {
+			return plain(value[:end]) + "…"
+		}
+		end = i
 	}
-	return value
+	return plain(value)
+}
+
+// plain writes what would not stay on one line of a terminal as Go does.
+func plain(value string) string {
+	if strings.IndexFunc(value, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) < 0 {
+		return value
+	}
+	quoted := strconv.Quote(value)
+	return quoted[1 : len(quoted)-1]
 }

@@ -34,13 +34,16 @@ var (
 type citations struct {
 	tests map[string][]string // by id, sorted
 	stray []stray
+	been  map[[2]string]bool // id and test
 }
 
-// stray is a citation in something that no test reaches.
-type stray struct{ id, place string }
+// stray is a citation in something that no test reaches, or in a test that
+// tests nothing, and then why.
+type stray struct{ id, place, idle string }
 
 func (c *citations) add(id, test string) {
-	if !slices.Contains(c.tests[id], test) {
+	if one := [2]string{id, test}; !c.been[one] {
+		c.been[one] = true
 		c.tests[id] = append(c.tests[id], test)
 	}
 }
@@ -50,7 +53,7 @@ func (c *citations) ids() []string { return slices.Sorted(maps.Keys(c.tests)) }
 // readCitations looks into test functions and what they use, transcripts
 // (outside of what is sent and answered) and comments of command scripts.
 func readCitations(t tree) *citations {
-	c := &citations{tests: make(map[string][]string)}
+	c := &citations{tests: make(map[string][]string), been: make(map[[2]string]bool)}
 	packages := make(map[string]*testPackage)
 	for _, name := range t.names {
 		dir := path.Dir(name)
@@ -67,6 +70,7 @@ func readCitations(t tree) *citations {
 	}
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
 		packages[dir].cite(t, c)
+		delete(packages, dir) // it is large
 	}
 	for _, tests := range c.tests {
 		slices.Sort(tests)
@@ -76,6 +80,10 @@ func readCitations(t tree) *citations {
 
 // document reads a transcript or a script.
 func (c *citations) document(name string, data []byte) {
+	if cited(data) == nil {
+		return
+	}
+	idle := idleDocument(name, data)
 	for text := range strings.Lines(string(data)) {
 		switch path.Ext(name) {
 		case ".txt":
@@ -90,6 +98,10 @@ func (c *citations) document(name string, data []byte) {
 			return
 		}
 		for _, id := range cited([]byte(text)) {
+			if idle != "" {
+				c.stray = append(c.stray, stray{id: id, place: name, idle: idle})
+				continue
+			}
 			c.add(id, strings.TrimSuffix(name, path.Ext(name)))
 		}
 	}
@@ -105,8 +117,9 @@ type testPackage struct {
 // testDecl is one declaration outside of functions.
 type testDecl struct {
 	place string
-	test  bool // is run by go test, or by others
-	decl  ast.Decl
+	test  bool   // is run by go test, or by others
+	idle  string // why it is not, although it looks like a test
+	uses  []string
 	cites []string
 }
 
@@ -145,7 +158,7 @@ func (p *testPackage) cite(t tree, c *citations) {
 			}
 			given[decl] = true
 			for _, id := range decl.cites {
-				c.stray = append(c.stray, stray{id: id, place: decl.place})
+				c.stray = append(c.stray, stray{id: id, place: decl.place, idle: decl.idle})
 			}
 		}
 	}
@@ -165,9 +178,9 @@ func (p *testPackage) give(decl *testDecl, test string, c *citations, given map[
 	if only {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(uses(decl.decl))) {
+	for _, name := range decl.uses {
 		for _, used := range p.decls[name] {
-			if !used.test {
+			if !used.test && used.idle == "" {
 				p.give(used, test, c, given, false)
 			}
 		}
@@ -177,6 +190,12 @@ func (p *testPackage) give(decl *testDecl, test string, c *citations, given map[
 // read adds the declarations of a file. Comments between two belong to none,
 // and are strays when they cite.
 func (p *testPackage) read(name string, data []byte) {
+	if idle := idleFile(name, data); idle != "" {
+		if cites := cited(data); cites != nil {
+			p.decls[""] = append(p.decls[""], &testDecl{place: name, idle: idle, cites: cites})
+		}
+		return
+	}
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -194,10 +213,15 @@ func (p *testPackage) read(name string, data []byte) {
 			from = offset(doc.Pos())
 		}
 		p.between(name, data[before:from])
-		one := &testDecl{place: name, test: test, decl: decl, cites: cited(data[from:to])}
+		one := &testDecl{place: name, test: test, uses: uses(decl), cites: cited(data[from:to])}
 		for _, name := range names {
 			one.test = one.test || name == "Run" && slices.Contains(suites, p.dir)
 			p.decls[name] = append(p.decls[name], one)
+		}
+		if fn, ok := decl.(*ast.FuncDecl); ok && one.test {
+			if one.idle = idleTest(fn); one.idle != "" {
+				one.test, one.place = false, p.dir+"."+fn.Name.Name
+			}
 		}
 		before = to
 	}
@@ -211,7 +235,9 @@ func (p *testPackage) between(file string, text []byte) {
 	}
 }
 
-var testName = regexp.MustCompile(`^(?:Test|Fuzz|Benchmark|Example)(?:[^a-z]|$)`)
+// testName is how the functions are called that go test runs without being told
+// to measure.
+var testName = regexp.MustCompile(`^(?:Test|Fuzz|Example)(?:[^a-z]|$)`)
 
 // declared are the names that a declaration gives to something, its comment,
 // and whether it is a test.
@@ -235,8 +261,8 @@ func declared(decl ast.Decl) (names []string, doc *ast.CommentGroup, test bool) 
 	return nil, nil, false
 }
 
-// uses are all names in a declaration.
-func uses(decl ast.Decl) map[string]bool {
+// uses are all names in a declaration, sorted.
+func uses(decl ast.Decl) []string {
 	found := make(map[string]bool)
 	ast.Inspect(decl, func(node ast.Node) bool {
 		if name, ok := node.(*ast.Ident); ok {
@@ -244,5 +270,5 @@ func uses(decl ast.Decl) map[string]bool {
 		}
 		return true
 	})
-	return found
+	return slices.Sorted(maps.Keys(found))
 }

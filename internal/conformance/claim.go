@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
 )
 
 // Files that the comparison reads or writes, from the root of the tree.
@@ -131,12 +133,17 @@ func (c Claim) check() error {
 			return fmt.Errorf("%s says nothing", must.name)
 		}
 	}
+	if !strings.HasPrefix(c.CardPath, "/") {
+		return fmt.Errorf("cardPath is %q, which is no path", bounded(c.CardPath))
+	}
 	for _, op := range c.Operations {
 		switch {
 		case op.Server != served && op.Server != refused:
 			return fmt.Errorf("%s: server is %q, neither %s nor %s", op.Name, op.Server, served, refused)
 		case (op.Server == refused) != (op.Code != 0):
 			return fmt.Errorf("%s: a code belongs to what is refused, and only to that", op.Name)
+		case op.Code != 0 && !isCode(op.Code):
+			return fmt.Errorf("%s: %d is no code of A2A", op.Name, op.Code)
 		case op.Client != called && op.Client != absent:
 			return fmt.Errorf("%s: client is %q, neither %s nor %s", op.Name, op.Client, called, absent)
 		}
@@ -152,6 +159,15 @@ func (t tree) yaml(name string, into any) error {
 	data, ok := t.files[name]
 	if !ok {
 		return fmt.Errorf("%s is missing", name)
+	}
+	if len(data) > maxYAML {
+		return fmt.Errorf("%s is longer than %d bytes", name, maxYAML)
+	}
+	// References could make little text a lot of memory.
+	for _, one := range lexer.Tokenize(string(data)) {
+		if one.Type == token.AliasType || one.Type == token.MergeKeyType {
+			return fmt.Errorf("%s:%d: write out what is referred to", name, one.Position.Line)
+		}
 	}
 	if err := yaml.UnmarshalWithOptions(data, into, yaml.Strict()); err != nil {
 		return fmt.Errorf("%s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, true)))

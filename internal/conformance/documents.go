@@ -34,7 +34,8 @@ func (c *checker) documents() {
 
 func (c *checker) document(name string, data []byte) {
 	text := string(data)
-	at := func(index int) string { return fmt.Sprintf("%s:%d", name, line(data, index)) }
+	on := linesOf(data)
+	at := func(index int) string { return fmt.Sprintf("%s:%d", name, on.line(index)) }
 	for _, m := range releaseStated.FindAllStringSubmatchIndex(text, -1) {
 		c.same("specification revision", at(m[0]), c.claim.Specification.Revision, text[m[2]:m[3]], nextDocument)
 	}

@@ -25,6 +25,7 @@ type evidence struct {
 		Outcome
 		Failures []struct {
 			Requirement string `json:"requirement"`
+			Reason      string `json:"reason"`
 		} `json:"failures"`
 	} `json:"sets"`
 }
@@ -59,7 +60,19 @@ func (c *checker) evidence() {
 	if !dated(e.Date) {
 		c.differs("kit", kit.Evidence, "a date", orNothing(e.Date), nextKit)
 	}
+	c.same("kit", kit.Evidence, "a run of a committed tree", ran(e), "commit what changed, then run make tck")
 	c.outcomes(e)
+}
+
+// ran says in words what was tried.
+func ran(e evidence) string {
+	switch {
+	case e.Modified:
+		return "one of a tree with changes"
+	case !revisionOfHead.MatchString(e.Revision):
+		return "one of no revision"
+	}
+	return "a run of a committed tree"
 }
 
 // outcomes compares how the sets ended, and which tests failed.
@@ -73,8 +86,12 @@ func (c *checker) outcomes(e evidence) {
 		for _, failure := range set.Failures {
 			failed[failure.Requirement] = true
 			c.counted(1)
-			if !slices.ContainsFunc(kit.KnownFaults, func(known Fault) bool { return known.ID == failure.Requirement }) {
+			i := slices.IndexFunc(kit.KnownFaults, func(known Fault) bool { return known.ID == failure.Requirement })
+			if i < 0 {
 				c.differs("kit fault, set "+bounded(set.Set), kit.Evidence, "a pass", "a failure of "+bounded(failure.Requirement), nextKit)
+			} else if claimed, found := kit.KnownFaults[i].Reason, failure.Reason; claimed != found {
+				claimed, found = around(claimed, found)
+				c.differs("reason of "+bounded(failure.Requirement)+", set "+bounded(set.Set), kit.Evidence, claimed, found, "give one reason, in one wording, in both places")
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"io/fs"
+	"maps"
 )
 
 // ReadTree is the text files of a checkout by name.
@@ -35,10 +36,16 @@ func (s *Seen) WithCard(card string) *Seen {
 
 // Compare is Check with a server that was looked at before.
 func Compare(root fs.FS, seen *Seen) (*Report, error) {
+	return CompareBuiltFrom("", root, seen)
+}
+
+// CompareBuiltFrom is Compare for a program that was built from a revision.
+func CompareBuiltFrom(revision string, root fs.FS, seen *Seen) (*Report, error) {
 	in, err := read(root)
 	if err != nil {
 		return nil, err
 	}
+	in.revision = revision
 	return in.compare(seen, nil), nil
 }
 
@@ -58,6 +65,16 @@ func (s *Seen) WithVersionRefused() *Seen {
 	return &other
 }
 
+// WithAnswer is the same server with another answer to one operation.
+func (s *Seen) WithAnswer(operation string, code int) *Seen {
+	other := *s
+	other.answers = maps.Clone(s.answers)
+	one := other.answers[operation]
+	one.code = code
+	other.answers[operation] = one
+	return &other
+}
+
 // Citations are the tests that cite requirements, by id, and the citations that
 // no test reaches.
 func Citations(root fs.FS) (tests map[string][]string, strays []string, err error) {
@@ -67,7 +84,11 @@ func Citations(root fs.FS) (tests map[string][]string, strays []string, err erro
 	}
 	found := readCitations(t)
 	for _, one := range found.stray {
-		strays = append(strays, one.id+" in "+one.place)
+		line := one.id + " in " + one.place
+		if one.idle != "" {
+			line += ": " + one.idle
+		}
+		strays = append(strays, line)
 	}
 	return found.tests, strays, nil
 }

@@ -21,16 +21,27 @@ const (
 	toGenerate = "(run make generate; the wire table is not edited by hand)"
 	toPin      = "(pin the version that is claimed, run the interop matrix, or claim the one that ran)"
 	toCorrect  = "(correct the document)"
-	toWrite    = "(run legation conformance write, and look at what changed)"
+	toWrite    = "(run make generate, and look at what changed)"
+	toTest     = "(write the test, or give a reason in conformance/pending.yaml)"
 	toServe    = "(mend the server, or claim what it does)"
 	toRun      = "(run make tck on the claimed revision and look at what failed, or correct the claim)"
+	toRestore  = "(change it back: the numbers are the specification's)"
 	toShrink   = "(take it off the list, which only shrinks)"
 
 	hash = "e195bf96ab630c69797851970203e1b2b6b19528f2e9803b7d904b91a5104016"
 )
 
+// otherSource is the difference of a program that was built from other source.
+func otherSource(constant, written, compiled string) string {
+	return "program: this program: claimed built from this tree, where " + constant + " is " + written + ", found " + compiled +
+		" (run make conformance there, which builds the program from that source)"
+}
+
 // Lines further down than the ninth move with what is written above them.
-var lineNumber = regexp.MustCompile(`(\.\w+):\d{2,}:`)
+var (
+	lineNumber = regexp.MustCompile(`(\.\w+):\d{2,}(:| is stale)`)
+	lineCounts = regexp.MustCompile(`has \d{3} lines, should have \d{3}`)
+)
 
 // Whatever is changed on one side is named, with its place, both values, and
 // what to do.
@@ -41,11 +52,14 @@ func TestDifferencesAreNamed(t *testing.T) {
 	}{
 		{"version literal", "a2a/version.go", `ProtocolVersion = "1.0"`, `ProtocolVersion = "1.1"`, []string{
 			"version literal: a2a/version.go ProtocolVersion: claimed 1.0, found 1.1 " + toDecide,
+			otherSource("ProtocolVersion", "1.1", "1.0"),
 		}},
 		{"header", "a2a/version.go", `HeaderVersion = "A2A-Version"`, `HeaderVersion = "A2A-Protocol"`, []string{
 			"version header: a2a/version.go HeaderVersion: claimed A2A-Version, found A2A-Protocol " + toDecide,
+			otherSource("HeaderVersion", "A2A-Protocol", "A2A-Version"),
 		}},
 		{"operation name", "a2a/types_gen.go", `= "CancelTask"`, `= "AbortTask"`, []string{
+			otherSource("MethodCancelTask", "AbortTask", "CancelTask"),
 			"operation: a2a/types_gen.go MethodCancelTask: claimed CancelTask, found AbortTask " + toGenerate,
 			"operation: server/operations.go: claimed nothing, found AbortTask (claim it in conformance/claim.yaml)",
 		}},
@@ -57,6 +71,7 @@ func TestDifferencesAreNamed(t *testing.T) {
 		}},
 		{"hash", "a2a/types_gen.go", hash, "f" + hash[1:], []string{
 			"proto hash: a2a/types_gen.go ProtoSHA256: claimed " + hash + ", found f" + hash[1:] + " " + toGenerate,
+			otherSource("ProtoSHA256", "f"+hash[1:], hash),
 		}},
 		{"card member", "a2a/encode_gen.go", `"supportedInterfaces":`, `"interfaces":`, []string{
 			"card member: a2a/encode_gen.go AgentCard: claimed supportedInterfaces, found nothing " + toGenerate,
@@ -76,7 +91,15 @@ func TestDifferencesAreNamed(t *testing.T) {
 			"partner @a2a-js/sdk: interop/javascript/package-lock.json: claimed 1.3.0, found nothing " + toPin,
 		}},
 		{"stale document", "docs/conformance.md", "# Conformance", "# Conformity", []string{
-			"document: docs/conformance.md:1: claimed # Conformance, found # Conformity " + toWrite,
+			"document: docs/conformance.md:1 is stale: has # Conformity, should have # Conformance " + toWrite,
+		}},
+		{"many lines of a document", "docs/conformance.md", "| Id | Level | Role | Subject | Held by |\n|---", "| Id | Level | Role | Subject | Held |\n|--", []string{
+			"document: docs/conformance.md:N is stale: has | Id | Level | Role | Subject | Held |, should have | Id | Level | Role | Subject | Held by | " + toWrite,
+			"document: docs/conformance.md:N is stale: has |--|---|---|---|---|, should have |---|---|---|---|---| " + toWrite,
+		}},
+		{"document without a line", "docs/conformance.md", "## Requirements\n\n", "## Requirements\n", []string{
+			"document: docs/conformance.md:N is stale: has The ids are those of conformance/requirements.tsv: 398 requirements of the specification for both roles, and 62 places, should have nothing " + toWrite,
+			"document: docs/conformance.md is stale: has N-1 lines, should have N " + toWrite,
 		}},
 		{"version in a document", "README.md", "(A2A 1.0, JSON-RPC)", "(A2A 0.3, JSON-RPC)", []string{
 			"version literal: README.md:3: claimed 1.0, found 0.3 " + toCorrect,
@@ -100,8 +123,26 @@ func TestDifferencesAreNamed(t *testing.T) {
 		{"older path in a message", "agent/doc.go", "// Package agent", "// https://a.example/.well-known" + "/agent.json Package agent", []string{
 			"older name: agent/doc.go:1: claimed names of 1.0 only, found /.well-known" + "/agent.json (use the name of 1.0)",
 		}},
+		{"older name in another case", ".ci/run", "#!", "#! Tasks" + "/GET\n#", []string{
+			"older name: .ci/run:1: claimed names of 1.0 only, found tasks" + "/get (use the name of 1.0)",
+		}},
+		{"older name in a dotfile", ".golangci.yml", "version:", "# message" + "/send\nversion:", []string{
+			"older name: .golangci.yml:4: claimed names of 1.0 only, found message" + "/send (use the name of 1.0)",
+		}},
+		{"error code", "a2a/code.go", "Code = -32003", "Code = -32013", []string{
+			"error code: a2a/code.go CodePushNotificationNotSupported: claimed -32003, found -32013 " + toRestore,
+			otherSource("CodePushNotificationNotSupported", "-32013", "-32003"),
+		}},
+		{"error code that nobody knows", "a2a/code.go", "\tCodeParse ", "\tCodeMine Code = -32050 - 1\n\tCodeParse ", []string{
+			"error code: a2a/code.go CodeMine: claimed nothing, found -32050 - 1 " + toRestore,
+			otherSource("CodeMine", "-32050 - 1", "no such constant"),
+		}},
+		{"constant in another file", "a2a/errors.go", `"a2a-protocol.org"`, `"a2a.example"`, []string{
+			otherSource("ErrorDomain", "a2a.example", "a2a-protocol.org"),
+		}},
 		{"interface literal", "a2a/version.go", `BindingJSONRPC = "JSONRPC"`, `BindingJSONRPC = "JSON-RPC"`, []string{
 			"interface binding: a2a/version.go BindingJSONRPC: claimed JSONRPC, found JSON-RPC " + toDecide,
+			otherSource("BindingJSONRPC", "JSON-RPC", "JSONRPC"),
 		}},
 		{"wire table", "specification/wire-v1.0.1.json", `"protoSha256": "e195`, `"protoSha256": "0195`, []string{
 			"proto hash: specification/wire-v1.0.1.json: claimed " + hash + ", found 0195" + hash[4:] + " " + toGenerate,
@@ -113,6 +154,22 @@ func TestDifferencesAreNamed(t *testing.T) {
 		}},
 		{"failure in the kit", "conformance/evidence/tck.json", `"requirement": "CORE-SEND-003"`, `"requirement": "CORE-SEND-004"`, []string{
 			"kit fault, set on: conformance/evidence/tck.json: claimed a pass, found a failure of CORE-SEND-004 " + toRun,
+		}},
+		{"evidence of a changed tree", "conformance/evidence/tck.json", `"modified": false`, `"modified": true`, []string{
+			"kit: conformance/evidence/tck.json: claimed a run of a committed tree, found one of a tree with changes (commit what changed, then run make tck)",
+		}},
+		{"evidence of no revision", "conformance/evidence/tck.json", `"revision": "`, `"revision": "x`, []string{
+			"kit: conformance/evidence/tck.json: claimed a run of a committed tree, found one of no revision (commit what changed, then run make tck)",
+		}},
+		{"evidence of another kit", "conformance/evidence/tck.json", `"commit": "357c`, `"commit": "457c`, []string{
+			"kit revision: conformance/evidence/tck.json: claimed 357c4a87afa2818731590647cccbea31c31733a2, found 457c4a87afa2818731590647cccbea31c31733a2 " + toRun,
+		}},
+		{"kit that is run", "conformance/tck/kit.go", `"357c`, `"457c`, []string{
+			"kit revision: conformance/tck/kit.go: claimed 357c4a87afa2818731590647cccbea31c31733a2, found 457c4a87afa2818731590647cccbea31c31733a2 " + toRun,
+		}},
+		{"fault for another reason", "conformance/evidence/tck.json", `"reason": "the kit sends a part`, `"reason": "the kit sends parts`, []string{
+			"reason of CORE-SEND-003, set on: conformance/evidence/tck.json: claimed the kit sends a part of an unsupported media type and takes success for the right answer, although the requirement it na…, " +
+				"found the kit sends parts of an unsupported media type and takes success for the right answer, although the requirement it nam… (give one reason, in one wording, in both places)",
 		}},
 		{"known fault that passes", "conformance/claim.yaml", "  knownFaults:\n", "  knownFaults:\n    - {id: CORE-X-1, reason: none}\n", []string{
 			"kit fault: conformance/evidence/tck.json: claimed a failure of CORE-X-1, found none " + toShrink,
@@ -155,6 +212,12 @@ func TestDifferencesAreNamed(t *testing.T) {
 			"citation of REQ-PJ-01: a2a/fuzz_test.go: claimed a test that holds it, found nothing that a test reaches (put it into a test, or next to what one uses)",
 			"citation of PVP-02: a2a/fuzz_test.go: claimed a test that holds it, found nothing that a test reaches (put it into a test, or next to what one uses)",
 		}},
+		{"empty test", "a2a/fuzz_test.go", "func FuzzText(", "// REQ-PJ-01\nfunc TestNone(t *testing.T) { ; }\n\nfunc FuzzText(", []string{
+			"citation of REQ-PJ-01: a2a.TestNone: claimed a test that runs, found a test that is empty " + toTest,
+		}},
+		{"test that is skipped", "a2a/fuzz_test.go", "func FuzzText(", "// REQ-PJ-01\nfunc TestNone(t *testing.T) {\n\tt.Skipf(`later`)\n\tpanic(0)\n}\n\nfunc FuzzText(", []string{
+			"citation of REQ-PJ-01: a2a.TestNone: claimed a test that runs, found a test that begins with a skip " + toTest,
+		}},
 		{"citation of what is not there", "a2a/fuzz_test.go", "func FuzzText(f *testing.F) {", "func FuzzText(f *testing.F) {\n\t// REQ-PJ-77", []string{
 			"citation: a2a.FuzzText: claimed an id of conformance/requirements.tsv, found REQ-PJ-77 (correct the id)",
 		}},
@@ -169,7 +232,8 @@ func TestDifferencesAreNamed(t *testing.T) {
 				case strings.HasPrefix(difference, "document: ") && test.file != conformance.PageFile:
 					// It tells of the claim, and must be written anew.
 				default:
-					got = append(got, lineNumber.ReplaceAllString(difference, "$1:N:"))
+					difference = lineNumber.ReplaceAllString(difference, "$1:N$2")
+					got = append(got, lineCounts.ReplaceAllString(difference, "has N-1 lines, should have N"))
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

@@ -7,9 +7,8 @@ import (
 )
 
 // older are names of operations, paths and headers that earlier revisions of
-// the protocol used. They are put together from pieces, so that this file does
-// not hold them.
-// They are kept by how they begin, which most files do not have.
+// the protocol used, by how they begin, which most files do not have. They are
+// put together from pieces, so that this file does not hold them.
 var older = []struct {
 	begin string
 	rest  []string
@@ -20,7 +19,7 @@ var older = []struct {
 		"pushNotification/set", "pushNotification/get",
 		"pushNotificationConfig/set", "pushNotificationConfig/get", "pushNotificationConfig/list", "pushNotificationConfig/delete",
 	}},
-	{"agent/", []string{"getAuthenticatedExtendedCard", "authenticatedExtendedCard", "getCard"}},
+	{"agent/", []string{"get" + "AuthenticatedExtendedCard", "authenticatedExtendedCard", "getCard"}},
 	{"Task", []string{"Subscription" + "Request", "PushNotificationConfig" + "Request"}},
 	{"ListTaskPush", []string{"NotificationConfig", "Notification"}},
 	{"SetTaskPush", []string{"NotificationConfig", "Notification"}},
@@ -37,19 +36,25 @@ var olderKept = map[string]string{
 	"internal/cli/peer_test.go":                "/.well-known/" + "agent.json", // that agent
 }
 
-// older looks for older names in every file of the tree.
+// older looks for older names in every text file of the tree, in any case. A
+// name that a program puts together from pieces, as here, is not found.
 func (c *checker) older() {
 	c.begin("files without an older name")
 	kept := make(map[string]bool)
 	for _, name := range c.tree.names {
 		c.counted(1)
 		data := c.tree.files[name]
-		for _, old := range olderIn(data) {
+		names := olderIn(data)
+		if len(names) == 0 {
+			continue
+		}
+		on := linesOf(data)
+		for _, old := range names {
 			if olderKept[name] == old.name {
 				kept[name] = true
 				continue
 			}
-			c.differs("older name", fmt.Sprintf("%s:%d", name, line(data, old.at)), "names of "+c.claim.Headers.Literal+" only", old.name,
+			c.differs("older name", fmt.Sprintf("%s:%d", name, on.line(old.at)), "names of "+c.claim.Headers.Literal+" only", old.name,
 				"use the name of "+c.claim.Headers.Literal)
 		}
 	}
@@ -67,17 +72,30 @@ type found struct {
 }
 
 func olderIn(data []byte) (all []found) {
+	data = lower(data)
 	for _, group := range older {
-		if !bytes.Contains(data, []byte(group.begin)) {
+		if !bytes.Contains(data, lower([]byte(group.begin))) {
 			continue
 		}
 		for _, rest := range group.rest {
-			for _, at := range occurrences(data, group.begin+rest) {
-				all = append(all, found{name: group.begin + rest, at: at})
+			name := group.begin + rest
+			for _, at := range occurrences(data, string(lower([]byte(name)))) {
+				all = append(all, found{name: name, at: at})
 			}
 		}
 	}
 	return all
+}
+
+// lower makes letters of ASCII small and leaves every byte where it is.
+func lower(data []byte) []byte {
+	small := bytes.Clone(data)
+	for i, b := range small {
+		if 'A' <= b && b <= 'Z' {
+			small[i] = b + 'a' - 'A'
+		}
+	}
+	return small
 }
 
 // occurrences are the places of a name that is not a part of a longer one.

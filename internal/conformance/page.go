@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 )
@@ -35,28 +37,74 @@ func Page(root fs.FS) ([]byte, error) {
 
 // page compares the generated document with what it has to be, line by line.
 func (c *checker) page() {
-	const next = "run legation conformance write, and look at what changed"
 	c.begin("lines of the generated document")
 	want := strings.Split(string(page(c.input, c.report.Coverage.Tests)), "\n")
-	have := strings.Split(string(c.tree.files[PageFile]), "\n")
 	c.counted(len(want))
-	if len(want) != len(have) {
-		c.differs("document", PageFile, fmt.Sprintf("%d lines", len(want)), fmt.Sprintf("%d", len(have)), next)
+	data, there := c.tree.files[PageFile]
+	if !there {
+		c.stale(Difference{Place: PageFile, Claimed: "the document", Found: "nothing", said: PageFile + " is missing"})
 		return
 	}
+	have := strings.Split(string(data), "\n")
 	const most = 3
-	stale := 0
-	for i := range want {
+	n, all := 0, min(len(want), len(have))
+	for i := range all {
 		if want[i] == have[i] {
 			continue
 		}
-		if stale++; stale <= most {
-			c.differs("document", fmt.Sprintf("%s:%d", PageFile, i+1), orNothing(want[i]), orNothing(have[i]), next)
+		n++
+		if n <= most {
+			place, should, has := fmt.Sprintf("%s:%d", PageFile, i+1), want[i], have[i]
+			should, has = around(should, has)
+			c.stale(Difference{Place: place, Claimed: should, Found: has, said: place + " is stale: has " + has + ", should have " + should})
+		}
+		if len(want) != len(have) {
+			break // what follows has moved
 		}
 	}
-	if stale > most {
-		c.differs("document", PageFile, "what is there now", fmt.Sprintf("%d more lines that are stale", stale-most), next)
+	switch more := n - most; {
+	case len(want) != len(have):
+		should, has := fmt.Sprintf("%d lines", len(want)), strconv.Itoa(len(have))
+		c.stale(Difference{Place: PageFile, Claimed: should, Found: has, said: PageFile + " is stale: has " + has + " lines, should have " + strconv.Itoa(len(want))})
+	case more > 0:
+		words := fmt.Sprintf("%d more stale lines", more)
+		if more == 1 {
+			words = "1 more stale line"
+		}
+		c.stale(Difference{Place: PageFile, Claimed: "what is there now", Found: words, said: "and " + words})
 	}
+}
+
+func (c *checker) stale(d Difference) {
+	d.What, d.Next = "document", "run make generate, and look at what changed"
+	c.note(d)
+}
+
+// around cuts two lines to where they differ first.
+func around(a, b string) (string, string) {
+	const before, fits = 30, 120
+	if len(a) <= fits && len(b) <= fits {
+		return orNothing(a), orNothing(b)
+	}
+	from, last := 0, 0
+	starts := make([]int, 0, len(a))
+	for i, r := range a {
+		if !strings.HasPrefix(b[min(last, len(b)):], string(r)) {
+			break
+		}
+		starts = append(starts, i)
+		last = i + utf8.RuneLen(r)
+	}
+	if len(starts) > before {
+		from = starts[len(starts)-before]
+	}
+	cut := func(line string) string {
+		if from == 0 || from >= len(line) {
+			return orNothing(line)
+		}
+		return "…" + bounded(line[from:])
+	}
+	return cut(a), cut(b)
 }
 
 func page(in input, tests map[string][]string) []byte {
@@ -132,7 +180,8 @@ func writeRequirements(b *strings.Builder, r *requirements, tests map[string][]s
 
 The ids are those of %s: %d requirements of the specification for both roles, and %d places
 where its texts disagree. Of the %d that bind us %d are held by tests, %d are not for the reason given, and %d that are no
-MUST are open. A test cites what it holds next to where it holds it; a transcript is named by its file.
+MUST are open. A test cites what it holds next to where it holds it; a transcript is named by its file. "Held by" means
+that a test which runs cites the requirement, and all tests must pass; whether it fails when the rule is broken is for review.
 
 `, RequirementsFile, len(r.list)-unclear, unclear, cover.Binding, cover.Tested, cover.Pending, cover.Open)
 	var table [][]string

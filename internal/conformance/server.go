@@ -1,18 +1,12 @@
 package conformance
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/legation/legation/server"
 )
-
-// Codes by which a server says that it does not do what is asked.
-var refusals = []int{-32601, -32003, -32004, -32007, wrongVersion}
-
-const wrongVersion = -32009
 
 const (
 	servedCard = "served card"
@@ -42,7 +36,7 @@ func (c *checker) server(s *shown, why error) {
 	c.same("media type", "stream of SendStreamingMessage", types.Stream, s.stream.mediaType, nextServe)
 	for _, op := range c.claim.Operations {
 		got := s.answers[op.Name]
-		c.same("operation "+op.Name, "running server", inWords(op.Server, op.Code), inWords(state(got), got.code), nextServe)
+		c.same("operation "+op.Name, "running server", inWords(op.Server, op.Code), said(got), nextServe)
 		c.same("media type", "answer to "+op.Name, types.Answer, got.mediaType, nextServe)
 	}
 }
@@ -54,15 +48,6 @@ func (c Claim) extension(uri string) Extension {
 		}
 	}
 	return Extension{}
-}
-
-// state is what an answer says of an operation. An error about its parameters
-// or about a task is the operation at work.
-func state(got answer) string {
-	if slices.Contains(refusals, got.code) {
-		return refused
-	}
-	return served
 }
 
 func inWords(state string, code int) string {

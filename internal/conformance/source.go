@@ -4,21 +4,22 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"maps"
+	"slices"
 	"strconv"
-
-	"github.com/legation/legation/a2a"
+	"strings"
 )
 
 const (
+	codeSource    = "a2a/code.go"
 	versionSource = "a2a/version.go"
 	typesSource   = "a2a/types_gen.go"
 	encodeSource  = "a2a/encode_gen.go"
 	decodeSource  = "a2a/decode_gen.go"
 	serverSource  = "server/operations.go"
-	program       = "this program"
 	nextConstant  = "change it back, or decide on a new revision and claim that in " + ClaimFile
 	nextGenerate  = "run make generate; the wire table is not edited by hand"
-	nextRebuild   = "build the program from this tree, then compare again"
 )
 
 // parse reads a Go file of the tree. What cannot be parsed is a difference.
@@ -28,17 +29,48 @@ func (c *checker) parse(name string) *ast.File {
 		c.differs("source", name, "a file", "nothing", "compare with the file as it was, or mend the comparison")
 		return &ast.File{Name: ast.NewIdent("none")}
 	}
+	if len(data) > maxParsed {
+		c.differs("source", name, "Go of at most 1 MiB", "more", "split the file")
+		return &ast.File{Name: ast.NewIdent("none")}
+	}
 	file, err := parser.ParseFile(token.NewFileSet(), name, data, parser.SkipObjectResolution)
 	if err != nil {
-		c.differs("source", name, "Go that can be parsed", err.Error(), "mend the file")
+		c.differs("source", name, "Go that can be parsed", bounded(err.Error()), "mend the file")
 		return &ast.File{Name: ast.NewIdent("none")}
 	}
 	return file
 }
 
-// stringConstants are the constants of a file whose value is one literal.
+// stringConstants are the constants of a file whose value is one string.
 func stringConstants(file *ast.File) map[string]string {
 	found := make(map[string]string)
+	eachConstant(file, func(name string, value ast.Expr) {
+		if text, ok := literal(value); ok {
+			found[name] = text
+		}
+	})
+	return found
+}
+
+// constantsOf are the exported constants of a file, as they are written. Those
+// that are counted have no value of their own.
+func constantsOf(file *ast.File) map[string]string {
+	found := make(map[string]string)
+	eachConstant(file, func(name string, value ast.Expr) {
+		if !ast.IsExported(name) {
+			return
+		}
+		if text, ok := literal(value); ok {
+			found[name] = text
+		} else if text := types.ExprString(value); !strings.Contains(text, "iota") {
+			found[name] = text
+		}
+	})
+	return found
+}
+
+// eachConstant calls do with every constant of a file that has a value.
+func eachConstant(file *ast.File, do func(name string, value ast.Expr)) {
 	for _, decl := range file.Decls {
 		gen, ok := decl.(*ast.GenDecl)
 		if !ok || gen.Tok != token.CONST {
@@ -48,14 +80,11 @@ func stringConstants(file *ast.File) map[string]string {
 			value := spec.(*ast.ValueSpec)
 			for i, name := range value.Names {
 				if i < len(value.Values) {
-					if text, ok := literal(value.Values[i]); ok {
-						found[name.Name] = text
-					}
+					do(name.Name, value.Values[i])
 				}
 			}
 		}
 	}
-	return found
 }
 
 func literal(expr ast.Expr) (string, bool) {
@@ -67,34 +96,30 @@ func literal(expr ast.Expr) (string, bool) {
 	return text, err == nil
 }
 
-// constants compares what is compiled into this program, and what the tree's
-// source says, which may be newer.
+// constants compares what the source says with the claim, and with what is
+// compiled into this program, which may be of another age.
 func (c *checker) constants() {
-	c.begin("constants of package a2a, as compiled and as written")
-	written := map[string]map[string]string{}
-	for _, name := range []string{versionSource, typesSource} {
-		written[name] = stringConstants(c.parse(name))
-	}
-	for _, one := range []struct {
-		what, file, name, claimed, compiled string
-	}{
-		{"version literal", versionSource, "ProtocolVersion", c.claim.Headers.Literal, a2a.ProtocolVersion},
-		{"version header", versionSource, "HeaderVersion", c.claim.Headers.Version, a2a.HeaderVersion},
-		{"extensions header", versionSource, "HeaderExtensions", c.claim.Headers.Extensions, a2a.HeaderExtensions},
-		{"interface binding", versionSource, "BindingJSONRPC", c.claim.Interface.Binding, a2a.BindingJSONRPC},
-		{"card path", versionSource, "WellKnownCardPath", c.claim.CardPath, a2a.WellKnownCardPath},
-		{"specification revision", typesSource, "SpecificationVersion", c.claim.Specification.Revision, a2a.SpecificationVersion},
-		{"proto hash", typesSource, "ProtoSHA256", c.claim.Specification.ProtoSHA256, a2a.ProtoSHA256},
+	all, written := c.sourceConstants()
+	c.begin("constants of package a2a, as claimed")
+	for _, one := range []struct{ what, file, name, claimed string }{
+		{"version literal", versionSource, "ProtocolVersion", c.claim.Headers.Literal},
+		{"version header", versionSource, "HeaderVersion", c.claim.Headers.Version},
+		{"extensions header", versionSource, "HeaderExtensions", c.claim.Headers.Extensions},
+		{"interface binding", versionSource, "BindingJSONRPC", c.claim.Interface.Binding},
+		{"card path", versionSource, "WellKnownCardPath", c.claim.CardPath},
+		{"specification revision", typesSource, "SpecificationVersion", c.claim.Specification.Revision},
+		{"proto hash", typesSource, "ProtoSHA256", c.claim.Specification.ProtoSHA256},
 	} {
 		next := nextConstant
 		if one.file == typesSource {
 			next = nextGenerate
 		}
 		c.same(one.what, one.file+" "+one.name, one.claimed, written[one.file][one.name], next)
-		if inSource := written[one.file][one.name]; inSource != one.compiled {
-			c.same(one.what, program, one.claimed, one.compiled, nextRebuild)
-		}
 	}
 	c.same("interface version", ClaimFile, c.claim.Headers.Literal, c.claim.Interface.Version,
 		"interfaces and requests carry the same literal")
+	c.errorCodes(written[codeSource])
+	c.built(all)
 }
+
+func sorted(values map[string]string) []string { return slices.Sorted(maps.Keys(values)) }

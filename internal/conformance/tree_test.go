@@ -110,7 +110,7 @@ func news(t *testing.T, changed fs.FS, card ...string) []string {
 
 // What is claimed is so: the check of this checkout names nothing.
 func TestTheTreeIsAsClaimed(t *testing.T) {
-	report, err := conformance.Check(t.Context(), os.DirFS("../.."))
+	report, err := conformance.Check(t.Context(), os.DirFS("../.."), "")
 	if err != nil {
 		t.Fatal(err)
 	}

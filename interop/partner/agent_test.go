@@ -2,12 +2,14 @@ package partner_test
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -32,6 +34,10 @@ func runWithAgent(m *testing.M) int {
 		if err == nil {
 			defer stop()
 			status := m.Run()
+			if missing := unmet(); os.Getenv("LEGATION_PARTNERS") == "all" && status == 0 && len(missing) > 0 && wholeRun() {
+				fmt.Fprintf(os.Stderr, "no cell was run for: %s\n", strings.Join(missing, ", "))
+				status = 1
+			}
 			if path := os.Getenv("LEGATION_MATRIX"); path != "" {
 				err = writeMatrix(path)
 			}
@@ -81,4 +87,14 @@ func startServing(program string, args ...string) (at string, stop func(), err e
 	}
 	stop()
 	return "", nil, fmt.Errorf("%s did not say where it serves", filepath.Base(program))
+}
+
+// wholeRun reports whether no test was left out on the command line.
+func wholeRun() bool {
+	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {
+		if f := flag.Lookup(name); f != nil && f.Value.String() != "" {
+			return false
+		}
+	}
+	return true
 }

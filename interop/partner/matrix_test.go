@@ -25,6 +25,13 @@ var faults = map[string]string{
 	goSDK + serverDirection + "/version refusal":            "a2a-go v2.4.0 does not look at A2A-Version (specification 1.0.1, section 3.6.2)",
 }
 
+// directions are all columns of the matrix.
+var directions = []string{
+	goSDK + clientDirection, goSDK + nginxDirection, goSDK + serverDirection,
+	python.name + clientDirection, python.name + nginxDirection, python.name + serverDirection,
+	javascript.name + clientDirection, javascript.name + nginxDirection, javascript.name + serverDirection,
+}
+
 const (
 	goSDK           = "a2a-go"
 	clientDirection = " client"
@@ -63,6 +70,16 @@ func runCells(t *testing.T, direction string, cells []cell) {
 		}
 	}
 	t.Logf("%s\n%s", direction, column.String())
+}
+
+// The list of faults names directions that there are; their cells are looked at
+// by [runCells].
+func TestFaultsHaveADirection(t *testing.T) {
+	for key, reason := range faults {
+		if reason == "" || !slices.ContainsFunc(directions, func(d string) bool { return strings.HasPrefix(key, d+"/") }) {
+			t.Errorf("the list of faults has %q, which is no direction and cell with a reason", key)
+		}
+	}
 }
 
 // poll calls try every few milliseconds until it is done or fails.

@@ -17,7 +17,7 @@ import (
 
 var local = task.Owner{Agent: "default", Caller: "local"}
 
-// REQ-GEN-12: what is stored is readable by its user alone.
+// What is stored is readable by its user alone.
 func TestOpenCreatesThePrivateDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b c?%20#")
 	store := open(t, dir, sqlite.Config{})
