@@ -97,7 +97,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"no card", "[]", pin, card.ReasonMalformed, "can not be read"},
 		{"no canonical form", `{"name":1e999,"signatures":[{"protected":"e30","signature":"AA"}]}`, pin, card.ReasonMalformed, "canonical form"},
 		{"no keys", signed, card.Pin{}, card.ReasonNoKeys, "no key is pinned"},
-		{"no signature", sample, pin, card.ReasonUnsigned, "not signed"}, // REQ-SIGN-14
+		{"no signature", sample, pin, card.ReasonUnsigned, "not signed"},
 		{"an empty list of signatures", `{"signatures":[]}`, pin, card.ReasonUnsigned, "not signed"},
 		{"too many signatures", many, pin, card.ReasonMalformed, "more than 16"},
 		{"another key with that id", signed, card.Pin{Keys: publics(other)}, card.ReasonSignature, "does not fit"},

@@ -116,7 +116,7 @@ func partner(name string, keys ...access.APIKey) access.Client {
 	}}
 }
 
-// REQ-SEC-06, REQ-SEC-07: who has no good key is not let in.
+// REQ-SEC-07: who has no good key is not let in.
 func TestKeys(t *testing.T) {
 	good, key := access.Issue()
 	next, rotated := access.Issue()
@@ -218,7 +218,7 @@ func TestRights(t *testing.T) {
 	if diff := cmp.Diff([]string{"talk", "write"}, caller.Rights.SkillsOf("desk")); diff != "" {
 		t.Errorf("SkillsOf (-want +got):\n%s", diff)
 	}
-	// REQ-SEC-09, REQ-SEC-10: authenticated, and not permitted.
+	// REQ-SEC-09: authenticated, and not permitted.
 	for reason, r := range map[access.Reason]*access.Refusal{
 		access.ReasonOperation: caller.MayCall("CancelTask"),
 		access.ReasonSkill:     caller.MayUse("other", "talk"),
@@ -236,7 +236,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// REQ-GEN-05, REQ-GEN-06: what is taken away is gone at once, and what is not
+// What is taken away is gone at once, and what is not
 // affected goes on.
 func TestRevocation(t *testing.T) {
 	text, key := access.Issue()
@@ -472,7 +472,7 @@ func TestFailuresAreLimitedPerAddress(t *testing.T) {
 	for range 3 {
 		d.out(from("192.0.2.1", bad), 401, access.ReasonUnknown)
 	}
-	// REQ-GEN-07: guessing slows down.
+	// Guessing slows down.
 	refusal := d.out(from("::ffff:192.0.2.1", bad), 429, access.ReasonFailures)
 	if refusal.RetryAfter != 20*time.Second {
 		t.Errorf("retry after %v, want 20s", refusal.RetryAfter)

@@ -197,7 +197,7 @@ func TestIssuedKeysAreKept(t *testing.T) {
 	}
 }
 
-// REQ-GEN-09: the audit learns what changed, never to what.
+// The audit learns what changed, never to what.
 func TestFactsHaveNoContent(t *testing.T) {
 	current := plan(t, registry.Set{Revision: 6}, base, registry.Options{}).Set()
 	p := plan(t, current, "kind: Configuration\nname: c\nspec: {provider: p, systemPrompt: marker}\n---\nkind: Secret\nname: s\n", registry.Options{})

@@ -114,7 +114,7 @@ func TestReadiness(t *testing.T) {
 		"ready, unsigned":            {agent + "  enabled: true\n  send: public\n  returns: public\n  credential: {none: true}\n  pin: {allowUnsigned: true}", registry.Ready, nil},
 		"client as registered":       {client + "  {}", registry.Disabled, []string{"spec.enabled", "there is no credential", "spec.skills"}},
 		"client without skill":       {client + "  enabled: true\n  credentials: {apiKeys: [" + key + "}]}", registry.Inert, []string{"spec.skills"}},
-		// REQ-GEN-06: a key that is revoked or has ended is no credential.
+		// A key that is revoked or has ended is no credential.
 		"revoked key":            {client + "  enabled: true\n  skills: [a/s]\n  credentials: {apiKeys: [" + key + ", revoked: true}]}", registry.Inert, []string{"every API key has ended"}},
 		"ended key":              {client + "  enabled: true\n  skills: [a/s]\n  credentials: {apiKeys: [" + key + ", notAfter: 2026-01-01T00:00:00Z}]}", registry.Inert, []string{"every API key has ended"}},
 		"key that has not ended": {client + "  enabled: true\n  skills: [a/s]\n  credentials: {apiKeys: [" + key + ", notAfter: 2026-01-02T00:00:00Z}]}", registry.Ready, nil},

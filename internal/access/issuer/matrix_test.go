@@ -49,7 +49,7 @@ func newCertificate(t *testing.T, c *clock, name string, parent *x509.Certificat
 }
 
 // Every kind of credential, right and wrong in every way, with a real issuer and
-// real certificates: REQ-SEC-06, REQ-SEC-07, REQ-SEC-08, REQ-GEN-05, REQ-GEN-06.
+// real certificates: REQ-SEC-07, REQ-SEC-08.
 // No credential is in what is said of it: REQ-GEN-04, REQ-GEN-09.
 func TestMatrix(t *testing.T) {
 	c := newClock()
