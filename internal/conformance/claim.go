@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -46,6 +47,8 @@ type Claim struct {
 	Extensions []Extension `yaml:"extensions"`
 	Partners   []Partner   `yaml:"partners"`
 	Kit        Kit         `yaml:"kit"`
+
+	Requirements Requirements `yaml:"requirements"`
 }
 
 // Operation is what either role does with one method.
@@ -79,6 +82,17 @@ type Kit struct {
 	Evidence    string             `yaml:"evidence"`
 	KnownFaults []Fault            `yaml:"knownFaults"` // the kit's own
 	Outcome     map[string]Outcome `yaml:"outcome"`     // by set
+}
+
+// Requirements are how many there are of each level, and how many of those that
+// bind us wait for a test with a reason: none is lowered, taken out or put off
+// unseen.
+type Requirements struct {
+	Must    int `yaml:"must"`
+	Should  int `yaml:"should"`
+	May     int `yaml:"may"`
+	Note    int `yaml:"note"`
+	Pending int `yaml:"pending"`
 }
 
 // Fault is a test of the kit that cannot pass, and why.
@@ -163,6 +177,9 @@ func (t tree) yaml(name string, into any) error {
 	if len(data) > maxYAML {
 		return fmt.Errorf("%s is longer than %d bytes", name, maxYAML)
 	}
+	if !flat(data) {
+		return fmt.Errorf("%s is nested deeper than anything written by hand", name)
+	}
 	// References could make little text a lot of memory.
 	for _, one := range lexer.Tokenize(string(data)) {
 		if one.Type == token.AliasType || one.Type == token.MergeKeyType {
@@ -173,4 +190,29 @@ func (t tree) yaml(name string, into any) error {
 		return fmt.Errorf("%s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
 	return nil
+}
+
+// flat reports whether a text is nested as little as a person would. The YAML
+// library takes memory by the square of the depth.
+func flat(data []byte) bool {
+	const most = 16
+	depth, marks, leading := 0, 0, true // marks begin a line: lists in lists
+	for _, c := range data {
+		switch c {
+		case '\n':
+			marks, leading = 0, true
+			continue
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		case '-', '?', ':':
+			marks++
+		}
+		leading = leading && bytes.IndexByte([]byte("-?: "), c) >= 0
+		if depth > most || leading && marks > most {
+			return false
+		}
+	}
+	return true
 }

@@ -131,6 +131,22 @@ func TestLargeSourceIsNotParsed(t *testing.T) {
 	}
 }
 
+// The YAML library would take gigabytes for these.
+func TestDeepTextsAreRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"flow":  strings.Repeat("[", 100_000),
+		"maps":  strings.Repeat("{a: ", 50_000),
+		"block": strings.Repeat("- ", 100_000),
+		"keys":  strings.Repeat("? ", 100_000),
+	} {
+		tree := checkout(t)
+		tree["conformance/claim.yaml"] = &fstest.MapFile{Data: []byte(text)}
+		if _, err := conformance.Page(tree); err == nil || !strings.Contains(err.Error(), "conformance/claim.yaml is nested deeper") {
+			t.Errorf("%s: Page() error = %.200v", name, err)
+		}
+	}
+}
+
 func TestLongListsAreRefused(t *testing.T) {
 	var table, ids strings.Builder
 	for i := range 101 {

@@ -87,6 +87,13 @@ func TestDifferencesAreNamed(t *testing.T) {
 		{"Go partner", "interop/go.mod", "a2a-go/v2 v2.4.0", "a2a-go/v2 v2.5.0-rc.1", []string{
 			"partner a2a-go: interop/go.mod: claimed 2.4.0, found 2.5.0-rc.1 " + toPin,
 		}},
+		{"lowered level", "conformance/requirements.tsv", "REQ-PJ-01\tMUST", "REQ-PJ-01\tSHOULD", []string{
+			"requirements that are MUST: conformance/requirements.tsv: claimed 301, found 300 (change it back: the levels are the specification's)",
+			"requirements that are SHOULD: conformance/requirements.tsv: claimed 109, found 110 (change it back: the levels are the specification's)",
+		}},
+		{"Go partner replaced", "interop/go.mod", "require (", "replace github.com/a2aproject/a2a-go/v2 => github.com/a2aproject/a2a-go/v2 v2.0.0\n\nrequire (", []string{
+			"partner a2a-go: interop/go.mod: claimed 2.4.0, found another one in its place (take the replace directive out)",
+		}},
 		{"JavaScript partner", "interop/javascript/package-lock.json", `"node_modules/@a2a-js/sdk"`, `"node_modules/other"`, []string{
 			"partner @a2a-js/sdk: interop/javascript/package-lock.json: claimed 1.3.0, found nothing " + toPin,
 		}},

@@ -25,6 +25,9 @@ func (c *checker) partners() {
 				continue
 			}
 			c.same("partner "+p.Name, lock, p.Version, pinned(lock, data, p.Name), nextPartner)
+			if path.Base(lock) == "go.mod" && replaced(data, p.Name) {
+				c.differs("partner "+p.Name, lock, p.Version, "another one in its place", "take the replace directive out")
+			}
 		}
 	}
 }
@@ -45,6 +48,11 @@ func pinned(lock string, data []byte, name string) string {
 		return string(m[1])
 	}
 	return ""
+}
+
+// replaced reports whether a go.mod puts something else in the place of a module.
+func replaced(data []byte, name string) bool {
+	return regexp.MustCompile(`(?m)^\s*(?:replace\s+)?\S+/` + regexp.QuoteMeta(name) + `(?:/v\d+)?(?:\s+v\S+)?\s*=>`).Match(data)
 }
 
 func pinnedByNPM(data []byte, name string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -165,7 +166,26 @@ func (c *checker) trace() {
 			"cite it in the test that holds it, or give a reason in "+PendingFile)
 	}
 	c.report.Coverage = cover
+	c.levels(cover)
 	c.shrinks(cites.tests)
+}
+
+// levels compares how many requirements there are, and how many are put off.
+func (c *checker) levels(cover Coverage) {
+	found := make(map[string]int)
+	for _, one := range c.reqs.list {
+		found[one.Level]++
+	}
+	claimed := c.claim.Requirements
+	for _, level := range []struct {
+		name    string
+		claimed int
+	}{{must, claimed.Must}, {"SHOULD", claimed.Should}, {"MAY", claimed.May}, {note, claimed.Note}} {
+		c.same("requirements that are "+level.name, RequirementsFile, strconv.Itoa(level.claimed), strconv.Itoa(found[level.name]),
+			"change it back: the levels are the specification's")
+	}
+	c.same("requirements without a test, for a reason", PendingFile, strconv.Itoa(claimed.Pending), strconv.Itoa(cover.Pending),
+		"write the tests, or say in "+ClaimFile+" how many there are")
 }
 
 func (r *requirements) coverage(tests map[string][]string) Coverage {
