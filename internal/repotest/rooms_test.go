@@ -90,7 +90,7 @@ var rooms = map[string]room{
 	"agent":         {ring: rules, imports: []string{"a2a", "internal/work"}},
 	"task": {
 		ring:    rules,
-		imports: []string{"a2a", "agent", "internal/work"},
+		imports: []string{"a2a", "agent", "internal/audit", "internal/quota", "internal/work"},
 		modules: []string{modJSON},
 		tests:   []string{"store/sqlite"},
 	},
@@ -120,7 +120,7 @@ var rooms = map[string]room{
 	},
 	"server": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "card", "task", "internal/audit", "internal/jsonrpc", "internal/quota", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"agent", "internal/work", "store/sqlite"},
 	},
