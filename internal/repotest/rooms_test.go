@@ -102,8 +102,9 @@ var rooms = map[string]room{
 	},
 	"internal/registry": {
 		ring:    rules,
-		imports: []string{"guard"},
+		imports: []string{"guard", "internal/audit", "internal/work"},
 		modules: []string{modJSON, modYAML},
+		tests:   []string{"store/sqlite"},
 	},
 	"internal/vault": {
 		ring:    rules,
@@ -114,7 +115,7 @@ var rooms = map[string]room{
 
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
@@ -182,6 +183,6 @@ var rooms = map[string]room{
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota"},
 	},
 }
