@@ -95,7 +95,7 @@ func completed(agent Agent, public *url.URL, cfg Config) a2a.AgentCard {
 	if len(agent.Private) > 0 {
 		form.Capabilities.ExtendedAgentCard = new(true)
 	}
-	form.Capabilities.Extensions = announced(form.Capabilities.Extensions, cfg.RetryWindow)
+	form.Capabilities.Extensions = announced(agent, cfg.RetryWindow)
 	return form
 }
 

@@ -135,8 +135,9 @@ func (p *publisher) written(found map[skillKey]agent.Agent) []server.Agent {
 				Capabilities:       a2a.AgentCapabilities{Streaming: new(true)},
 				DefaultInputModes:  []string{"text/plain"},
 				DefaultOutputModes: []string{"text/plain"},
-			}})
+			}, TokenBudget: true})
 		}
+		agents[i].TokenBudget = agents[i].TokenBudget && budgeted(one.Answer)
 		agents[i].Card.Skills = append(agents[i].Card.Skills, one.Skill)
 		found[skillKey{one.Agent, one.Skill.ID}] = one.Answer
 	}
@@ -148,7 +149,7 @@ func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Do
 	spec := registry.Effective(doc.Spec.(*registry.Agent))
 	form := server.Agent{
 		Name: string(doc.Name), Root: spec.Root, DefaultSkill: string(spec.DefaultSkill),
-		Card: cardOf(doc.Name, spec),
+		Card: cardOf(doc.Name, spec), TokenBudget: true,
 	}
 	for _, one := range spec.Skills {
 		skill := registry.Effective(&registry.Agent{Skills: []registry.Skill{one}}).Skills[0]
@@ -158,6 +159,7 @@ func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Do
 			continue
 		}
 		found[skillKey{form.Name, string(skill.ID)}] = answer
+		form.TokenBudget = form.TokenBudget && budgeted(answer)
 		form.Card.Skills = append(form.Card.Skills, skillOf(skill))
 		if !skill.Public {
 			form.Private = append(form.Private, string(skill.ID))
@@ -173,6 +175,12 @@ func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Do
 	var err error
 	form.Signers, err = p.signers(ctx, spec.SigningKeys)
 	return form, err
+}
+
+// budgeted reports whether an agent keeps to the token budget of a turn.
+func budgeted(a agent.Agent) bool {
+	b, ok := a.(agent.Budgeted)
+	return ok && b.Budgeted()
 }
 
 // signers reads the keys that sign a card. Without all of them the agent is not

@@ -71,6 +71,8 @@ var rooms = map[string]room{
 	"internal/jsonrpc": {ring: vocabulary, modules: []string{modJSON}},
 	"internal/sse":     {ring: vocabulary, modules: []string{modSSE}},
 
+	"internal/extension": {ring: vocabulary, imports: []string{"a2a"}},
+
 	"internal/lru":   {ring: vocabulary},
 	"internal/quota": {ring: rules},
 	"internal/audit": {ring: rules, modules: []string{modJSON}},
@@ -90,7 +92,7 @@ var rooms = map[string]room{
 	"agent":         {ring: rules, imports: []string{"a2a", "internal/work"}},
 	"task": {
 		ring:    rules,
-		imports: []string{"a2a", "agent", "internal/audit", "internal/quota", "internal/work"},
+		imports: []string{"a2a", "agent", "internal/audit", "internal/extension", "internal/quota", "internal/work"},
 		modules: []string{modJSON},
 		tests:   []string{"store/sqlite"},
 	},
@@ -121,13 +123,13 @@ var rooms = map[string]room{
 	},
 	"server": {
 		ring:    edge,
-		imports: []string{"a2a", "card", "task", "internal/audit", "internal/jsonrpc", "internal/quota", "internal/sse"},
+		imports: []string{"a2a", "card", "task", "internal/audit", "internal/extension", "internal/jsonrpc", "internal/quota", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"agent", "internal/work", "store/sqlite"},
 	},
 	"client": {
 		ring:    edge,
-		imports: []string{"a2a", "guard", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "guard", "internal/extension", "internal/jsonrpc", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"internal/testkit"},
 	},
