@@ -112,9 +112,15 @@ var rooms = map[string]room{
 		tests:   []string{"store/sqlite"},
 	},
 
+	"internal/trust": {
+		ring:    rules,
+		imports: []string{"a2a", "card", "internal/audit", "internal/registry", "internal/work"},
+		modules: []string{modJSON},
+	},
+
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/trust", "internal/vault", "internal/work", "internal/quota"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
@@ -182,6 +188,6 @@ var rooms = map[string]room{
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/trust", "internal/vault", "internal/work", "internal/quota"},
 	},
 }

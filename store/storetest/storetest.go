@@ -18,6 +18,7 @@ import (
 
 	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/quota"
+	"github.com/legation/legation/internal/trust"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/task"
@@ -28,6 +29,7 @@ type Store interface {
 	task.Store
 	vault.Store
 	audit.Store
+	trust.Store
 	Close() error
 
 	// Counted is what a caller holds and has used of a day.
@@ -67,6 +69,7 @@ func Run(t *testing.T, create func(t *testing.T) Database) {
 		{"Secrets", secretTests},
 		{"Seals", sealTests},
 		{"Audit", auditTests},
+		{"RemoteCards", remoteCardTests},
 		{"Quota", quotaTests},
 		{"Crash", crashTests},
 	} {
