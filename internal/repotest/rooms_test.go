@@ -41,6 +41,7 @@ const (
 	modJSON    = "github.com/go-json-experiment/json"
 	modJOSE    = "github.com/go-jose/go-jose/v4"
 	modOIDC    = "github.com/coreos/go-oidc/v3"
+	modOAuth2  = "golang.org/x/oauth2"
 	modRate    = "golang.org/x/time"
 	modOpenAI  = "github.com/sashabaranov/go-openai"
 	modSQLite  = "modernc.org/sqlite"
@@ -135,6 +136,12 @@ var rooms = map[string]room{
 		imports: []string{"a2a", "guard", "internal/jsonrpc", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"internal/testkit"},
+	},
+	"internal/credential": {
+		ring:    edge,
+		imports: []string{"a2a", "guard", "internal/lru", "internal/registry", "internal/vault"},
+		modules: []string{modJSON, modOAuth2},
+		tests:   []string{"client", "internal/testkit", "store/sqlite", "internal/work"},
 	},
 	"internal/provider/echo":  {ring: edge, imports: []string{"a2a", "agent"}},
 	"internal/provider/piece": {ring: vocabulary},
