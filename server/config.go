@@ -28,6 +28,11 @@ type Agent struct {
 	// Tenant is announced in the card's interface and expected in every
 	// request (a2a.proto, AgentInterface.tenant). Empty means none.
 	Tenant string
+
+	// TokenBudget says that every skill of the agent keeps to the token budget
+	// of a message ([TokenBudgetExtension]), and puts that on the card. A card
+	// that has the extension already, perhaps as required, needs no more.
+	TokenBudget bool
 }
 
 // Config tunes a [Server]. PublicURL is required; everything else is ready to

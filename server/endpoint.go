@@ -74,7 +74,7 @@ func completed(agent Agent, public *url.URL, cfg Config) a2a.AgentCard {
 	}}
 	form.Capabilities.PushNotifications = nil
 	form.Capabilities.ExtendedAgentCard = nil
-	form.Capabilities.Extensions = announced(form.Capabilities.Extensions, cfg.RetryWindow)
+	form.Capabilities.Extensions = announced(agent, cfg.RetryWindow)
 	return form
 }
 

@@ -66,6 +66,7 @@ func (c *call) sendRequest() (a2a.SendMessageRequest, error) {
 	}
 	config := configuration(&req)
 	faults.checkMessage(&req.Message, c.server.cfg.MaxParts)
+	faults.checkBudget(c.endpoint, &req.Message)
 	faults.checkHistoryLength("configuration.historyLength", config.HistoryLength)
 	if err := c.checkParams(req.Tenant, faults); err != nil {
 		return req, err

@@ -172,7 +172,8 @@ func published() []server.Agent {
 	strict.Capabilities.Extensions = []a2a.AgentExtension{
 		{URI: "urn:example:must:v1", Required: true}, {URI: "urn:example:may:v1"},
 	}
-	return append(agents, server.Agent{Name: "strict", Card: strict})
+	agents = append(agents, server.Agent{Name: "strict", Card: strict})
+	return append(agents, thrifty()...)
 }
 
 func picky() a2a.AgentCard {
@@ -210,6 +211,7 @@ func behaviours(g *gate) byName {
 			return agent.Outcome{}, ctx.Err()
 		}),
 		"panic":  panics{},
+		"budget": agent.Func(budget),
 		"mirror": agent.Func(mirror),
 	}
 }

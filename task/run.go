@@ -140,7 +140,8 @@ func (e *Engine) enter(ctx context.Context, log *slog.Logger, taken handed, item
 		TaskID: rec.ID, ContextID: rec.ContextID, Skill: rec.Skill,
 		Number: rec.Turn.Number, Attempt: item.Attempt,
 		Message: message, Metadata: rec.Turn.Metadata, AcceptedOutputModes: rec.Turn.AcceptedOutputModes,
-		Memory: &memory{engine: e, owner: rec.Owner, taskID: rec.ID, contextID: rec.ContextID, message: message, durable: taken.durable},
+		MaxTokens: maxTokens(message),
+		Memory:    &memory{engine: e, owner: rec.Owner, taskID: rec.ID, contextID: rec.ContextID, message: message, durable: taken.durable},
 	}
 	type result struct {
 		outcome agent.Outcome

@@ -119,7 +119,8 @@ func (e *Engine) respond(ctx context.Context, responder agent.Responder, key Mes
 	turn := agent.Turn{
 		ContextID: contextID, Skill: req.Skill, Number: 1, Attempt: 1,
 		Message: req.Message, Metadata: req.Metadata, AcceptedOutputModes: req.AcceptedOutputModes,
-		Memory: &memory{engine: e, owner: key.Owner, contextID: contextID, message: req.Message},
+		MaxTokens: maxTokens(req.Message),
+		Memory:    &memory{engine: e, owner: key.Owner, contextID: contextID, message: req.Message},
 	}
 	message, err := e.ask(ctx, responder, turn)
 	if err != nil || message == nil {

@@ -126,6 +126,12 @@ func model(name string, endpoint config.OpenAI, log *slog.Logger) (agent.Agent, 
 	return openai.New(openai.Config{BaseURL: base, Key: endpoint.Key, Model: name, HTTPClient: out.HTTP(), Logger: log})
 }
 
+// budgeted reports whether an agent keeps to the token budget of a turn.
+func budgeted(a agent.Agent) bool {
+	b, ok := a.(agent.Budgeted)
+	return ok && b.Budgeted()
+}
+
 // cards describes the published agents, one card each.
 func (s skills) cards(cfg config.Config) ([]server.Agent, error) {
 	var agents []server.Agent
@@ -141,8 +147,9 @@ func (s skills) cards(cfg config.Config) ([]server.Agent, error) {
 				Capabilities:       a2a.AgentCapabilities{Streaming: new(true)},
 				DefaultInputModes:  []string{"text/plain"},
 				DefaultOutputModes: []string{"text/plain"},
-			}})
+			}, TokenBudget: true})
 		}
+		agents[i].TokenBudget = agents[i].TokenBudget && budgeted(p.Answer)
 		agents[i].Card.Skills = append(agents[i].Card.Skills, p.Skill)
 	}
 	for i := range agents {

@@ -72,6 +72,8 @@ var rooms = map[string]room{
 	"internal/jsonrpc": {ring: vocabulary, modules: []string{modJSON}},
 	"internal/sse":     {ring: vocabulary, modules: []string{modSSE}},
 
+	"internal/extension": {ring: vocabulary, imports: []string{"a2a"}},
+
 	"internal/lru":   {ring: vocabulary},
 	"internal/quota": {ring: rules},
 	"internal/audit": {ring: rules, modules: []string{modJSON}},
@@ -91,7 +93,7 @@ var rooms = map[string]room{
 	"agent":         {ring: rules, imports: []string{"a2a", "internal/work"}},
 	"task": {
 		ring:    rules,
-		imports: []string{"a2a", "agent", "internal/work"},
+		imports: []string{"a2a", "agent", "internal/extension", "internal/work"},
 		modules: []string{modJSON},
 		tests:   []string{"store/sqlite"},
 	},
@@ -127,13 +129,13 @@ var rooms = map[string]room{
 	},
 	"server": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "task", "internal/extension", "internal/jsonrpc", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"agent", "internal/work", "store/sqlite"},
 	},
 	"client": {
 		ring:    edge,
-		imports: []string{"a2a", "guard", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "guard", "internal/extension", "internal/jsonrpc", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"internal/testkit"},
 	},
