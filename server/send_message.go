@@ -1,7 +1,10 @@
 package server
 
 import (
+	"slices"
+
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/internal/extension"
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/task"
 )
@@ -119,6 +122,9 @@ func (c *call) hold(m *a2a.Message) *quota.Hold {
 	hold := &quota.Hold{Caller: c.owner.Caller, At: c.server.cfg.Now(), Limits: *c.caller.Limits}
 	if m.TaskID == "" {
 		hold.Amount.Tasks = 1
+	}
+	if slices.Contains(c.endpoint.extensions, TokenBudgetExtension) {
+		hold.Amount.Tokens, _ = extension.Tokens(m.Metadata) // was checked
 	}
 	return hold
 }

@@ -24,17 +24,19 @@ type ending struct {
 	then    Then
 }
 
-// settled is what the end of a turn settles of its caller's quota: nothing is
-// used up by what failed or was refused, and what was not measured counts as it
-// was held. A turn that is suspended goes on.
+// settled is what the end of a turn settles of its caller's quota. What failed or
+// was refused uses up what was measured of it and no more; else what was not
+// measured counts as it was held. A turn that is suspended goes on.
 func settled(id a2a.TaskID, outcome agent.Outcome) []quota.Use {
+	use := quota.Use{ID: string(id), Amount: quota.Amount{Tokens: outcome.Tokens}}
 	switch outcome.State {
 	case a2a.TaskStateWorking:
 		return nil
 	case a2a.TaskStateFailed, a2a.TaskStateRejected:
-		return []quota.Use{quota.Return(string(id))}
+	default:
+		use.AsHeld = true
 	}
-	return []quota.Use{{ID: string(id), AsHeld: true}}
+	return []quota.Use{use}
 }
 
 // handle does the work of a claimed run: one turn of one task. It is the

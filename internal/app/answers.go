@@ -194,3 +194,14 @@ func programEnv(pass []string) []string {
 	}
 	return env
 }
+
+// guarded is a client that reaches one party with its exceptions.
+func guarded(egress *url.URL, allowed []registry.Exception) (*http.Client, error) {
+	policy := exceptions(allowed)
+	policy.Proxy = egress
+	out, err := guard.New(policy)
+	if err != nil {
+		return nil, err
+	}
+	return out.HTTP(), nil
+}

@@ -3,6 +3,7 @@ package credential
 import "bytes"
 
 const (
+	authorization = "Authorization"
 	defaultHeader = "X-API-Key"
 	maxValue      = 16 << 10 // bytes of the value of a header
 )

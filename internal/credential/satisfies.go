@@ -65,69 +65,97 @@ func satisfies(requirements []a2a.SecurityRequirement, schemes map[string]a2a.Se
 	}
 	unmet := &UnmetError{Configured: describe(spec)}
 	for _, requirement := range requirements {
-		var words, changes []string
+		var together []asked
+		var words []string
 		for _, name := range slices.Sorted(maps.Keys(requirement.Schemes)) {
-			scheme, scopes := schemes[name].Scheme, requirement.Schemes[name].List
-			words = append(words, quoted(name)+" ("+schemeWords(scheme)+")")
-			if change, met := meets(scheme, scopes, spec); !met {
-				changes = append(changes, change)
-			}
+			one := asked{schemes[name].Scheme, requirement.Schemes[name].List}
+			together = append(together, one)
+			words = append(words, quoted(name)+" ("+one.words()+")")
 		}
-		if len(changes) == 0 {
+		if meetsAll(together, spec) {
 			return nil
 		}
 		unmet.Asked = append(unmet.Asked, strings.Join(words, " and "))
-		if unmet.Change == "" && len(words) == 1 {
-			unmet.Change = changes[0]
+		if unmet.Change == "" {
+			unmet.Change = change(together, spec)
 		}
 	}
 	return unmet
 }
 
-// meets reports whether a credential is what a scheme asks for, and if not what to
-// change; nothing if that can not help.
-func meets(scheme a2a.SecuritySchemeVariant, scopes []string, spec registry.Credential) (change string, met bool) {
-	// Whatever the scheme, a key may be sent in its header.
-	raw := spec.APIKey != nil && strings.EqualFold(string(spec.APIKey.Header), "Authorization")
-	switch asked := scheme.(type) {
-	case *a2a.APIKeySecurityScheme:
-		if asked.Location != "header" {
-			return "", false
-		}
-		if spec.APIKey == nil {
-			return "set spec.credential.apiKey, with header: " + bounded(strconv.Quote(asked.Name)), false
-		}
-		return "set spec.credential.apiKey.header to " + quoted(asked.Name), strings.EqualFold(headerOf(spec.APIKey), asked.Name)
-	case *a2a.HTTPAuthSecurityScheme:
-		if strings.EqualFold(asked.Scheme, "bearer") {
-			return "set spec.credential.bearer, or oauth2", raw || spec.Bearer != nil || spec.OAuth2 != nil
-		}
-		return "set spec.credential.apiKey, with header: Authorization and a secret that begins with the word " + quoted(asked.Scheme), raw
-	case *a2a.OAuth2SecurityScheme:
-		if asked.Flows.Flow == nil {
-			return "", false
-		}
-		return meetsOAuth2(scopes, spec, raw)
-	case *a2a.OpenIdConnectSecurityScheme:
-		return meetsOAuth2(scopes, spec, raw)
-	case *a2a.MutualTlsSecurityScheme:
-		return "set spec.credential.mtls", spec.MTLS != nil
-	}
-	return "", false
+// asked is a scheme and the scopes that are needed of it.
+type asked struct {
+	scheme a2a.SecuritySchemeVariant
+	scopes []string
 }
 
-// meetsOAuth2 takes a token from elsewhere as it is. Of a token that is fetched
-// here the scopes are known, unless the document leaves them to the issuer.
-func meetsOAuth2(scopes []string, spec registry.Credential, raw bool) (change string, met bool) {
-	if spec.OAuth2 == nil {
-		return "set spec.credential.oauth2", raw || spec.Bearer != nil
+func meetsAll(together []asked, spec registry.Credential) bool {
+	return !slices.ContainsFunc(together, func(one asked) bool { return !one.metBy(spec) })
+}
+
+// metBy reports whether a credential is what a scheme asks for. A token from
+// elsewhere is taken as it is; of one that is fetched here the scopes are known,
+// unless the document leaves them to the issuer.
+func (a asked) metBy(spec registry.Credential) bool {
+	// With its header set so, a key is sent as whatever the secret says.
+	raw := spec.APIKey != nil && strings.EqualFold(headerOf(spec.APIKey), authorization)
+	switch scheme := a.scheme.(type) {
+	case *a2a.APIKeySecurityScheme:
+		return scheme.Location == "header" && spec.APIKey != nil && strings.EqualFold(headerOf(spec.APIKey), scheme.Name)
+	case *a2a.HTTPAuthSecurityScheme:
+		return raw || strings.EqualFold(scheme.Scheme, "bearer") && (spec.Bearer != nil || spec.OAuth2 != nil)
+	case *a2a.OAuth2SecurityScheme:
+		return scheme.Flows.Flow != nil && (raw || spec.Bearer != nil || spec.OAuth2 != nil && len(a.missing(spec)) == 0)
+	case *a2a.OpenIdConnectSecurityScheme:
+		return raw || spec.Bearer != nil || spec.OAuth2 != nil && len(a.missing(spec)) == 0
+	case *a2a.MutualTlsSecurityScheme:
+		return spec.MTLS != nil
 	}
-	for _, scope := range scopes {
-		if len(spec.OAuth2.Scopes) > 0 && !slices.Contains(spec.OAuth2.Scopes, scope) {
-			return "add " + quoted(scope) + " to spec.credential.oauth2.scopes", false
+	return false
+}
+
+// missing are the scopes that a token is not asked for.
+func (a asked) missing(spec registry.Credential) []string {
+	if spec.OAuth2 == nil || len(spec.OAuth2.Scopes) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(a.scopes), func(scope string) bool { return slices.Contains(spec.OAuth2.Scopes, scope) })
+}
+
+// change is what to change so that schemes are met together, nothing if no
+// credential could.
+func change(together []asked, spec registry.Credential) string {
+	for _, one := range together {
+		candidate, words := one.candidate()
+		if !meetsAll(together, candidate) {
+			continue
 		}
+		if missing := one.missing(spec); len(missing) > 0 {
+			return "add " + quoted(strings.Join(missing, " ")) + " to spec.credential.oauth2.scopes"
+		}
+		return "set spec.credential." + words
 	}
-	return "", true
+	return ""
+}
+
+// candidate is a credential for a scheme, and the field to set.
+func (a asked) candidate() (registry.Credential, string) {
+	switch scheme := a.scheme.(type) {
+	case *a2a.APIKeySecurityScheme:
+		return registry.Credential{APIKey: &registry.HeaderKey{Header: registry.Header(scheme.Name)}},
+			"apiKey, with the header " + quoted(scheme.Name)
+	case *a2a.HTTPAuthSecurityScheme:
+		if strings.EqualFold(scheme.Scheme, "bearer") {
+			return registry.Credential{Bearer: &registry.Bearer{}}, "bearer or spec.credential.oauth2"
+		}
+		return registry.Credential{APIKey: &registry.HeaderKey{Header: authorization}},
+			"apiKey, with the header Authorization and a secret that begins with the word " + quoted(scheme.Scheme)
+	case *a2a.OAuth2SecurityScheme, *a2a.OpenIdConnectSecurityScheme:
+		return registry.Credential{OAuth2: &registry.OAuth2{}}, "oauth2"
+	case *a2a.MutualTlsSecurityScheme:
+		return registry.Credential{MTLS: &registry.Certificate{}}, "mtls"
+	}
+	return registry.Credential{}, ""
 }
 
 func headerOf(key *registry.HeaderKey) string {
@@ -157,9 +185,9 @@ func describe(spec registry.Credential) string {
 	return "nothing"
 }
 
-// schemeWords is a scheme in words.
-func schemeWords(scheme a2a.SecuritySchemeVariant) string {
-	switch asked := scheme.(type) {
+// words is a scheme in words.
+func (a asked) words() string {
+	switch asked := a.scheme.(type) {
 	case *a2a.APIKeySecurityScheme:
 		return fmt.Sprintf("a key in the %s %s", quoted(asked.Location), quoted(asked.Name))
 	case *a2a.HTTPAuthSecurityScheme:

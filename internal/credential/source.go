@@ -71,18 +71,14 @@ func (s *Source) Kind() Kind { return s.kind }
 func (s *Source) Headers(ctx context.Context, who string, renew bool) (http.Header, error) {
 	switch s.kind {
 	case APIKey:
-		header := string(s.spec.APIKey.Header)
-		if header == "" {
-			header = defaultHeader
-		}
 		value, err := s.static(ctx, who, s.spec.APIKey.Secret, "apiKey.secret", checkKey)
-		return one(header, value, err)
+		return one(headerOf(s.spec.APIKey), value, err)
 	case Bearer:
 		value, err := s.static(ctx, who, s.spec.Bearer.Secret, "bearer.secret", checkToken)
-		return one("Authorization", "Bearer "+value, err)
+		return one(authorization, "Bearer "+value, err)
 	case OAuth2:
 		t, err := s.accessToken(ctx, who, renew)
-		return one("Authorization", "Bearer "+t.value, err)
+		return one(authorization, "Bearer "+t.value, err)
 	}
 	return http.Header{}, nil
 }

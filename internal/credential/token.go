@@ -79,7 +79,7 @@ func (s *Source) fetch(ctx context.Context, who string) (token, error) {
 	if spec.Audience != "" {
 		asked.EndpointParams = url.Values{"audience": {spec.Audience}}
 	}
-	now := s.keeper.cfg.Now()
+	began := s.keeper.cfg.Now()
 	answer, err := asked.Token(context.WithValue(ctx, oauth2.HTTPClient, client.HTTP()))
 	if err != nil {
 		s.grant.metadata = metadata{} // it may have moved
@@ -91,7 +91,7 @@ func (s *Source) fetch(ctx context.Context, who string) (token, error) {
 	case checkToken([]byte(answer.AccessToken)) != "":
 		return token{}, s.fault(Foreign, host, "gave a token that "+checkToken([]byte(answer.AccessToken)))
 	}
-	return token{value: answer.AccessToken, got: now, expires: now.Add(life(answer.Extra("expires_in")))}, nil
+	return token{value: answer.AccessToken, got: s.keeper.cfg.Now(), expires: began.Add(life(answer.Extra("expires_in")))}, nil
 }
 
 // life is how long a token may be used, from expires_in (RFC 6749, section 5.1),

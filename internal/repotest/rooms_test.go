@@ -116,9 +116,15 @@ var rooms = map[string]room{
 		tests:   []string{"store/sqlite"},
 	},
 
+	"internal/trust": {
+		ring:    rules,
+		imports: []string{"a2a", "card", "internal/audit", "internal/registry", "internal/work"},
+		modules: []string{modJSON},
+	},
+
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
@@ -192,6 +198,6 @@ var rooms = map[string]room{
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust"},
 	},
 }
