@@ -105,6 +105,10 @@ var rooms = map[string]room{
 		imports: []string{"guard"},
 		modules: []string{modJSON, modYAML},
 	},
+	"internal/admin": {
+		ring:    edge,
+		imports: []string{"internal/audit"},
+	},
 	"internal/vault": {
 		ring:    rules,
 		imports: []string{"internal/work"},
