@@ -109,6 +109,20 @@ var rooms = map[string]room{
 		modules: []string{modJSON, modYAML},
 		tests:   []string{"store/sqlite"},
 	},
+	"internal/people": {
+		ring:    rules,
+		imports: []string{"internal/audit", "internal/work"},
+		tests:   []string{"store/sqlite"},
+	},
+	"internal/admin": {
+		ring: edge,
+		imports: []string{
+			"a2a", "task", "internal/access", "internal/audit", "internal/lru", "internal/people",
+			"internal/registry", "internal/vault", "internal/work",
+		},
+		modules: []string{modJSON, modRate},
+		tests:   []string{"store/sqlite"},
+	},
 	"internal/vault": {
 		ring:    rules,
 		imports: []string{"internal/work"},
@@ -124,7 +138,7 @@ var rooms = map[string]room{
 
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust", "internal/people"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
@@ -198,6 +212,6 @@ var rooms = map[string]room{
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust", "internal/people"},
 	},
 }

@@ -14,6 +14,7 @@ import (
 
 	driver "modernc.org/sqlite"
 
+	"github.com/legation/legation/internal/people"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/task"
@@ -52,6 +53,7 @@ var (
 	_ task.Store     = (*Store)(nil)
 	_ vault.Store    = (*Store)(nil)
 	_ registry.Store = (*Store)(nil)
+	_ people.Store   = (*Store)(nil)
 )
 
 // Open opens the store in a directory and creates both if they do not exist.
