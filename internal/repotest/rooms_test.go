@@ -102,8 +102,23 @@ var rooms = map[string]room{
 	},
 	"internal/registry": {
 		ring:    rules,
-		imports: []string{"guard"},
+		imports: []string{"guard", "internal/audit", "internal/work"},
 		modules: []string{modJSON, modYAML},
+		tests:   []string{"store/sqlite"},
+	},
+	"internal/people": {
+		ring:    rules,
+		imports: []string{"internal/audit", "internal/work"},
+		tests:   []string{"store/sqlite"},
+	},
+	"internal/admin": {
+		ring: edge,
+		imports: []string{
+			"a2a", "task", "internal/access", "internal/audit", "internal/lru", "internal/people",
+			"internal/registry", "internal/vault", "internal/work",
+		},
+		modules: []string{modJSON, modRate},
+		tests:   []string{"store/sqlite"},
 	},
 	"internal/vault": {
 		ring:    rules,
@@ -114,7 +129,7 @@ var rooms = map[string]room{
 
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
@@ -182,6 +197,6 @@ var rooms = map[string]room{
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota"},
 	},
 }

@@ -1,0 +1,7 @@
+package storetest
+
+import "errors"
+
+var registryTests = map[string]func(*fixture){}
+
+var _ = errors.Is
