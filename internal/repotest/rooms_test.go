@@ -134,6 +134,7 @@ var rooms = map[string]room{
 		ring:    rules,
 		imports: []string{"a2a", "card", "internal/audit", "internal/registry", "internal/work"},
 		modules: []string{modJSON},
+		tests:   []string{"store/sqlite"},
 	},
 
 	"store/sqlite": {
