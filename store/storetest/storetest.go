@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/legation/legation/internal/audit"
+	"github.com/legation/legation/internal/people"
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/vault"
@@ -31,6 +32,8 @@ type Store interface {
 	vault.Store
 	audit.Store
 	registry.Store
+	people.Store
+	Surveyor
 	Close() error
 
 	// Counted is what a caller holds and has used of a day.
@@ -72,6 +75,8 @@ func Run(t *testing.T, create func(t *testing.T) Database) {
 		{"Audit", auditTests},
 		{"Registry", registryTests},
 		{"Quota", quotaTests},
+		{"People", peopleTests},
+		{"Survey", surveyTests},
 		{"Crash", crashTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
