@@ -138,8 +138,11 @@ var registryTests = map[string]func(*fixture){
 	"one of many plans of the same revision succeeds": func(f *fixture) {
 		var committed, refused atomic.Int64
 		var all sync.WaitGroup
+		var plans []registry.Plan
 		for i := range 16 {
-			plan := f.planned("kind: Secret\nname: "+numbered("s", i), registry.Options{})
+			plans = append(plans, f.planned("kind: Secret\nname: "+numbered("s", i), registry.Options{}))
+		}
+		for _, plan := range plans {
 			all.Go(func() {
 				switch err := f.store.Commit(f.ctx(), plan, none); {
 				case err == nil:
