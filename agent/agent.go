@@ -46,6 +46,13 @@ type Repeatable interface {
 	Repeatable() bool
 }
 
+// Budgeted is implemented by an [Agent] that says whether it keeps to
+// [Turn.MaxTokens]. An agent that does not implement it does not: its card then
+// announces no token budget.
+type Budgeted interface {
+	Budgeted() bool
+}
+
 // Output takes what an agent puts out during one turn. Its methods buffer
 // within bounds and block when the store falls behind; they fail once the
 // context has ended or the task has. They are safe for concurrent use.
@@ -87,6 +94,11 @@ type Outcome struct {
 
 	// Metadata is merged into the task's metadata when the turn ends.
 	Metadata a2a.Struct
+
+	// Tokens is how many tokens the turn used, as far as what answered it has
+	// said so: prompts and answers together, paid or not. Zero means that it is
+	// not known. It may be set with every state.
+	Tokens int64
 
 	// Wait suspends the turn: it holds no worker and is entered again once
 	// woken by any of these. Only with TaskStateWorking.

@@ -34,6 +34,11 @@ type Turn struct {
 	// any (a2a.proto, SendMessageConfiguration.accepted_output_modes).
 	AcceptedOutputModes []string
 
+	// MaxTokens is how many tokens this turn may use, prompts and answers of
+	// every model call together, as the caller's message says (the token budget
+	// extension). It is a ceiling and not a wish. Zero means that there is none.
+	MaxTokens int64
+
 	// Memory reads what was said before. It is never nil.
 	Memory Memory
 }

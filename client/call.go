@@ -86,6 +86,7 @@ func (c *Client) post(ctx context.Context, method string, p params, accept strin
 	if c.anonymous != nil && !c.cfg.credentialed(given) {
 		return nil, c.anonymous
 	}
+	c.cfg.askFor(req.Header, used(p))
 	req.Header.Set("Content-Type", typeJSON)
 	req.Header.Set("Accept", accept)
 	secrets := secretsOf(given)

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -41,8 +40,8 @@ func Dial(ctx context.Context, url string, cfg Config) (*Client, error) {
 
 // New returns a client for the agent a card describes. Nothing is sent. It
 // fails with an *[InterfaceError] if no interface can be used, with an
-// *[ExtensionError] if the agent requires an extension that is not in the
-// configuration, and with an *[InvalidResponseError] if the card breaks the
+// *[ExtensionError] if one side requires an extension that the other does not
+// have, and with an *[InvalidResponseError] if the card breaks the
 // protocol in a way that could change whom we trust: a security requirement
 // that can not be read is not the absence of one.
 //
@@ -61,14 +60,8 @@ func New(card *Card, cfg Config) (*Client, error) {
 	if err := card.check(secrets); err != nil {
 		return nil, err
 	}
-	var missing []string
-	for _, extension := range card.AgentCard.Capabilities.Extensions {
-		if extension.Required && !slices.Contains(cfg.Extensions, extension.URI) {
-			missing = append(missing, extension.URI)
-		}
-	}
-	if len(missing) > 0 {
-		return nil, secrets.cover(&ExtensionError{URIs: missing})
+	if err := checkExtensions(card, cfg); err != nil {
+		return nil, secrets.cover(err)
 	}
 	return &Client{cfg: cfg, card: card, iface: iface, anonymous: card.anonymous()}, nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/legation/legation/a2a"
@@ -36,8 +36,14 @@ type Config struct {
 	Credentials func(ctx context.Context, renew bool) (http.Header, error)
 
 	// Extensions are the URIs of the extensions that are understood and asked
-	// for with every request. An agent that requires another is not used.
+	// for with every request, beside those that the message of a request names
+	// (a2a.proto Message.extensions). An agent that requires another is not used.
 	Extensions []string
+
+	// RequiredExtensions are the URIs of extensions without which an agent is of
+	// no use: one whose card does not announce them all is not used. They are
+	// asked for with every request too.
+	RequiredExtensions []string
 
 	// Timeout bounds an operation with all its legs; for a stream, the wait
 	// for the answer's header. A SendMessage that waits for the work needs as
@@ -115,10 +121,13 @@ func (c Config) withDefaults() (Config, error) {
 	if err := checkHeaders(c.Headers); err != nil {
 		return Config{}, err
 	}
-	for _, uri := range c.Extensions {
-		if uri == "" || strings.ContainsAny(uri, ", \t\r\n") {
-			return Config{}, fmt.Errorf("client: extension %q is not a URI", uri)
+	for _, uri := range c.RequiredExtensions {
+		if !slices.Contains(c.Extensions, uri) {
+			c.Extensions = append(slices.Clip(c.Extensions), uri)
 		}
+	}
+	if err := checkURIs(c.Extensions); err != nil {
+		return Config{}, fmt.Errorf("client: %w", err)
 	}
 	c.Timeout = orDefault(c.Timeout, 60*time.Second)
 	c.CardTimeout = orDefault(c.CardTimeout, 15*time.Second)

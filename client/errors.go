@@ -41,18 +41,33 @@ type RequestError struct {
 func (e *RequestError) Error() string { return e.Method + ": " + e.Why }
 
 // ExtensionError refuses an agent that requires extensions which are not in
-// [Config.Extensions] (a2a.proto AgentExtension.required). Nothing was sent.
+// [Config.Extensions] (a2a.proto AgentExtension.required), or does not announce
+// those of [Config.RequiredExtensions]. Nothing was sent.
 type ExtensionError struct {
-	// URIs are the extensions that are missing.
+	// URIs are the extensions that the agent requires and we do not have.
 	URIs []string
+
+	// Unannounced are the extensions that we require and the agent does not have.
+	Unannounced []string
 }
 
 func (e *ExtensionError) Error() string {
-	quoted := make([]string, 0, len(e.URIs))
-	for _, uri := range e.URIs {
-		quoted = append(quoted, quote(uri))
+	var said []string
+	if len(e.URIs) > 0 || len(e.Unannounced) == 0 {
+		said = append(said, "the agent requires extensions that are not supported here: "+quotedURIs(e.URIs))
 	}
-	return "the agent requires extensions that are not supported here: " + bounded(strings.Join(quoted, ", "))
+	if len(e.Unannounced) > 0 {
+		said = append(said, "the agent does not announce extensions that are required of it: "+quotedURIs(e.Unannounced))
+	}
+	return strings.Join(said, "; ")
+}
+
+func quotedURIs(uris []string) string {
+	quoted := make([]string, len(uris))
+	for i, uri := range uris {
+		quoted[i] = quote(uri)
+	}
+	return bounded(strings.Join(quoted, ", "))
 }
 
 // CredentialsError is a failure of [Config.Credentials]. The request it was

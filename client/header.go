@@ -80,9 +80,7 @@ func (c *Config) dress(ctx context.Context, req *http.Request, renew bool) (give
 		put(headers)
 	}
 	req.Header.Set(a2a.HeaderVersion, a2a.ProtocolVersion)
-	if len(c.Extensions) > 0 {
-		req.Header.Set(a2a.HeaderExtensions, strings.Join(c.Extensions, ", "))
-	}
+	c.askFor(req.Header, nil)
 	return given, nil
 }
 

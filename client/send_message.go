@@ -77,6 +77,12 @@ func (c *Client) prepare(method string, req *a2a.SendMessageRequest) (*a2a.SendM
 			return refuse("a part of the message has no content")
 		}
 	}
+	if err := checkURIs(req.Message.Extensions); err != nil {
+		return refuse("its message: " + err.Error())
+	}
+	if err := c.card.checkBudget(&req.Message); err != nil {
+		return refuse(err.Error())
+	}
 	prepared := *req
 	prepared.Tenant = c.iface.Tenant
 	if req.Configuration != nil && req.Configuration.TaskPushNotificationConfig != nil {

@@ -19,6 +19,9 @@ type Client struct {
 	rules     rules
 	policy    Policy
 	transport *http.Transport
+
+	proxy *proxy          // nil: none
+	plain *http.Transport // for plain http through the proxy
 }
 
 // New makes a client. It fails if the policy can not be understood or would
@@ -28,7 +31,7 @@ func New(p Policy) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.TLSConfig != nil && p.TLSConfig.InsecureSkipVerify {
+	if skips(p.TLSConfig) || skips(p.ProxyTLSConfig) {
 		return nil, errors.New("guard: the TLS configuration skips verification; add the certificate's authority to its roots instead")
 	}
 	if p.MaxAnswerBytes < 0 || p.ConnectTimeout < 0 || p.AnswerTimeout < 0 || p.MaxConns < 0 {
@@ -49,20 +52,35 @@ func New(p Policy) (*Client, error) {
 	p.TLSConfig = tlsConfig(p.TLSConfig)
 
 	c := &Client{rules: r, policy: p}
-	c.transport = &http.Transport{
-		Proxy:                  nil, // the environment has no say
-		DialContext:            c.dialPlain,
-		DialTLSContext:         c.dialTLS,
+	c.transport = newTransport(p.MaxConns)
+	c.transport.DialContext, c.transport.DialTLSContext = c.dialPlain, c.dialTLS
+	if p.Proxy == nil {
+		return c, nil
+	}
+	if c.proxy, err = newProxy(p); err != nil {
+		return nil, err
+	}
+	c.plain = newTransport(p.MaxConns)
+	proxied := *p.Proxy
+	c.plain.Proxy = http.ProxyURL(&proxied)
+	c.plain.DialContext, c.plain.DialTLSContext = c.dialProxy, c.dialProxy
+	return c, nil
+}
+
+func newTransport(maxConns int) *http.Transport {
+	return &http.Transport{
+		Proxy:                  nil,  // the environment has no say
 		ForceAttemptHTTP2:      true, // our own dialling would switch it off
 		DisableCompression:     true, // so that the cap counts what the caller reads
-		MaxConnsPerHost:        p.MaxConns,
+		MaxConnsPerHost:        maxConns,
 		MaxIdleConnsPerHost:    8,
 		MaxIdleConns:           32,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: maxResponseHeader,
 	}
-	return c, nil
 }
+
+func skips(cfg *tls.Config) bool { return cfg != nil && cfg.InsecureSkipVerify }
 
 func tlsConfig(given *tls.Config) *tls.Config {
 	cfg := &tls.Config{}
@@ -82,7 +100,12 @@ func orDefault[T int | int64 | time.Duration](v, fallback T) T {
 }
 
 // Close closes the connections nobody is using. The client remains usable.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.transport.CloseIdleConnections()
+	if c.plain != nil {
+		c.plain.CloseIdleConnections()
+	}
+}
 
 // PresentsCertificate reports whether the client has a certificate of its own
 // for a server that asks for one.
@@ -100,8 +123,8 @@ func (c *Client) HTTP() *http.Client {
 
 // Do sends a request and returns as soon as the response's header is there. The
 // caller closes the body. Errors name the host, never the path or the query:
-// [*URLError], [*AddressError], [*DialError], [*RedirectError], the context's
-// error, or one of the network. Any status but a redirect is a response.
+// [*URLError], [*AddressError], [*DialError], [*ProxyError], [*RedirectError],
+// the context's error, or one of the network. Any status but a redirect is a response.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	resp, err := c.HTTP().Do(req)
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
@@ -124,7 +147,7 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, flight := withFlight(ctx)
 	inTime := c.awaitAnswer(ctx, cancel)
 
-	resp, err := c.transport.RoundTrip(req.WithContext(ctx))
+	resp, err := c.transportFor(req).RoundTrip(req.WithContext(ctx))
 	late := inTime()
 	if err == nil && late != nil {
 		resp.Body.Close()
@@ -137,6 +160,11 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, flight.explain(err, req.Method, host)
 	}
 	resp.Request = req
+	if err := c.proxyRefused(req, resp); err != nil {
+		resp.Body.Close()
+		cancel(nil)
+		return nil, err
+	}
 	if isRedirect(resp.StatusCode) {
 		err := &RedirectError{Status: resp.StatusCode, From: host}
 		if target, bad := resp.Location(); bad == nil {

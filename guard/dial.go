@@ -59,7 +59,8 @@ func recovered(address string, err *error) {
 	}
 }
 
-// connect resolves once, judges every address, and dials judged ones only.
+// connect resolves once, judges every address, and dials judged ones only. With
+// a proxy it judges what is written and leaves the rest to the proxy.
 func (c *Client) connect(ctx context.Context, address string) (_ net.Conn, host string, _ error) {
 	rawHost, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -68,6 +69,10 @@ func (c *Client) connect(ctx context.Context, address string) (_ net.Conn, host 
 	host, addr, err := parseHost(rawHost)
 	if err != nil {
 		return nil, "", &URLError{Host: rawHost, Why: err.Error()}
+	}
+	if c.proxy != nil {
+		conn, err := c.tunnel(ctx, host, addr, port)
+		return conn, host, err
 	}
 	addrs, literal := []netip.Addr{addr}, addr.IsValid()
 	if !literal {

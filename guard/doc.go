@@ -9,6 +9,9 @@
 // on purpose: agents live on odd ports, and what an open port of a forbidden
 // address could reveal is already out of reach.
 //
+// Where [Policy.Proxy] names an egress proxy, every connection goes to that
+// proxy, which then judges what a name leads to.
+//
 // It is not a credential store and not a retry policy. It says exactly one
 // thing about a failure that a retry policy needs, and says it only when it is
 // certain: [NothingSent].

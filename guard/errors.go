@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strconv"
 )
@@ -81,6 +82,7 @@ type Phase string
 const (
 	PhaseResolve Phase = "resolve"
 	PhaseConnect Phase = "connect"
+	PhaseProxy   Phase = "proxy" // the way to the proxy, and its consent
 	PhaseTLS     Phase = "tls"
 )
 
@@ -95,6 +97,7 @@ func (e *DialError) Error() string {
 	step := map[Phase]string{
 		PhaseResolve: "can not be resolved",
 		PhaseConnect: "can not be reached",
+		PhaseProxy:   "can not be reached through the proxy",
 		PhaseTLS:     "did not complete the TLS handshake",
 	}[e.Phase]
 	return fmt.Sprintf("guard: host %s %s: %s", quote(e.Host), step, bounded(e.Err.Error()))
@@ -102,6 +105,37 @@ func (e *DialError) Error() string {
 
 // Unwrap gives the cause.
 func (e *DialError) Unwrap() error { return e.Err }
+
+// ProxyError says with which status the egress proxy refused us. It is the
+// cause of a [DialError] of [PhaseProxy] where the proxy was asked for a
+// connection. For plain http a proxy is sent the request itself: there the
+// error stands alone, is about status 407 only, and the request has left.
+type ProxyError struct {
+	// Proxy is the proxy's host.
+	Proxy string
+	// Status is the HTTP status it answered with.
+	Status int
+}
+
+func (e *ProxyError) Error() string {
+	return fmt.Sprintf("guard: the proxy at %s answered with status %d: %s", quote(e.Proxy), e.Status, proxySays(e.Status))
+}
+
+func proxySays(status int) string {
+	switch status {
+	case http.StatusProxyAuthRequired:
+		return "it asks for a user name and password, or does not accept the ones it was given"
+	case http.StatusForbidden, http.StatusUnauthorized, http.StatusUnavailableForLegalReasons:
+		return "it does not allow this host"
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return "it makes no connections to other hosts (CONNECT)"
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return "it has no capacity at the moment"
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return "it can not reach this host itself"
+	}
+	return "it made no connection"
+}
 
 // exchangeError adds to an error of net/http whom it is about. Such an error
 // may repeat what the peer sent, so its text is bounded.
@@ -119,7 +153,8 @@ func (e *exchangeError) Unwrap() error { return e.err }
 // NothingSent reports whether an error of a request proves that not one byte of
 // the request left this machine: the guard refused it, the name did not
 // resolve, no connection or no TLS session came about, or the context ended
-// before there was a connection to write to. When in doubt it is false.
+// before there was a connection to write to. When in doubt it is false. An
+// egress proxy that was asked for a connection has learned the host and port.
 func NothingSent(err error) bool {
 	_, ok := errors.AsType[*unsentError](err)
 	return ok

@@ -76,8 +76,11 @@ func (f *flight) mayHaveSent() bool {
 func (f *flight) explain(err error, method, host string) error {
 	_, misspelt := errors.AsType[*URLError](err)
 	_, forbidden := errors.AsType[*AddressError](err)
-	_, unreached := errors.AsType[*DialError](err)
-	if !misspelt && !forbidden && !unreached {
+	unreached, failed := errors.AsType[*DialError](err)
+	switch {
+	case failed && unreached.Phase == PhaseProxy: // net/http wraps it
+		err = &DialError{Host: host, Phase: PhaseProxy, Err: unreached.Err}
+	case !failed && !misspelt && !forbidden:
 		err = &exchangeError{method, host, err}
 	}
 	if f.mayHaveSent() {

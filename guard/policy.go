@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +32,8 @@ type Policy struct {
 	// [WithMaxAnswer] for one request's own cap.
 	MaxAnswerBytes int64
 
-	// ConnectTimeout bounds resolving, connecting and the TLS handshake
-	// together, within the caller's own deadline. Zero means 10 seconds.
+	// ConnectTimeout bounds resolving, connecting, asking the proxy and the TLS
+	// handshake together, within the caller's own deadline. Zero means 10 seconds.
 	ConnectTimeout time.Duration
 
 	// AnswerTimeout bounds the wait for the response header when the request's
@@ -49,12 +50,28 @@ type Policy struct {
 	// [New].
 	TLSConfig *tls.Config
 
+	// Proxy is an egress proxy that every connection goes to, and to nothing
+	// else: an http or https URL of a host, perhaps with a port and with a user
+	// name and password, and nothing more. A person named it, so its own address
+	// may be any. Targets over https are reached by CONNECT (RFC 9110, section
+	// 9.3.6), with TLS from here to the target; plain http ones, which AllowHosts
+	// has to name, in absolute form. A target that is written as an address is
+	// judged here as ever; a target's name is not resolved here, so what it
+	// leads to is for the proxy to judge. Nil means none, and the environment
+	// never supplies one.
+	Proxy *url.URL
+
+	// ProxyTLSConfig supplies roots and client certificates for an https Proxy,
+	// which those of TLSConfig do not vouch for and are not shown to. It is
+	// cloned. Nil means the system's roots.
+	ProxyTLSConfig *tls.Config
+
 	// Resolve answers the addresses of a host name. Nil means the system's
 	// resolver. It may be called by several goroutines at a time.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 
-	// Dial connects to a judged address, an IP address with a port. Nil means a
-	// plain net.Dialer. It may be called by several goroutines at a time.
+	// Dial connects to a judged address, or to one of the proxy's: an IP address
+	// with a port. Nil means a plain net.Dialer. It may be called by several goroutines at a time.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -71,13 +88,17 @@ const (
 type rules struct {
 	hosts    []exception
 	prefixes []netip.Prefix
+	proxied  bool // names are resolved by a proxy
 }
 
 // exception is one entry of Policy.AllowHosts; no port means every port.
 type exception struct{ host, port string }
 
 func newRules(p Policy) (rules, error) {
-	var r rules
+	if _, err := newProxy(p); err != nil {
+		return rules{}, err
+	}
+	r := rules{proxied: p.Proxy != nil}
 	for _, entry := range p.AllowHosts {
 		e, err := parseException(entry)
 		if err != nil {

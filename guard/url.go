@@ -62,8 +62,22 @@ func (r rules) checkURL(u *url.URL) error {
 	case scheme == "http" && !excepted:
 		return &URLError{Host: host, Why: "plain http is refused; use https, or list the host in guard.Policy.AllowHosts"}
 	}
-	if addr.IsValid() && !excepted {
+	if excepted {
+		return nil
+	}
+	return r.judgeWritten(host, addr)
+}
+
+// judgeWritten judges a host by its spelling: an address, or with a proxy also
+// the name that stands for this very machine, as it would for the proxy
+// (RFC 6761, section 6.3).
+func (r rules) judgeWritten(host string, addr netip.Addr) error {
+	name := "." + strings.TrimRight(host, ".")
+	switch {
+	case addr.IsValid():
 		return r.judge(host, addr, true)
+	case r.proxied && strings.HasSuffix(name, ".localhost"):
+		return r.judge(host, netip.AddrFrom4([4]byte{127, 0, 0, 1}), false)
 	}
 	return nil
 }

@@ -7,17 +7,24 @@ import (
 	"time"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/internal/extension"
 )
 
 const (
 	// SkillExtension names the skill that shall answer a message: under this
 	// name message.metadata holds {"skillId": "…"}. It is honoured whether or
 	// not the request asks for it.
-	SkillExtension = "urn:legation:skill:v1"
+	SkillExtension = extension.Skill
 
 	// RetryExtension says on a card that the same message, sent again by the
 	// same caller, joins the task it went to.
-	RetryExtension = "urn:legation:retry:v1"
+	RetryExtension = extension.Retry
+
+	// TokenBudgetExtension is how many tokens a turn may use: under this name
+	// message.metadata holds {"maxTokens": N}. It is on the cards of agents that
+	// keep to it ([Agent.TokenBudget]), and honoured there whether or not the
+	// request asks for it. A message that continues a task says it again.
+	TokenBudgetExtension = extension.TokenBudget
 )
 
 // Stability says how far an extension may still change.
@@ -25,8 +32,8 @@ type Stability string
 
 // The stages of an extension.
 const (
-	Stable       Stability = "stable"
-	Experimental Stability = "experimental"
+	Stable       Stability = Stability(extension.Stable)
+	Experimental Stability = Stability(extension.Experimental)
 )
 
 // Extension is an extension of the protocol that this server knows.
@@ -37,52 +44,45 @@ type Extension struct {
 	Description string // as on the card
 }
 
-// Extensions lists what every card announces, none of it required.
+// Extensions lists what cards announce, none of it required: every card the
+// first two, and cards of agents with a token budget the third.
 func Extensions() []Extension {
-	return []Extension{
-		{
-			URI: SkillExtension, Stability: Stable,
-			Places:      "message.metadata, message.extensions, the A2A-Extensions header",
-			Description: "Chooses the skill that answers a message.",
-		},
-		{
-			URI: RetryExtension, Stability: Stable,
-			Places:      "the agent card",
-			Description: "The same message sent again joins the task it went to.",
-		},
+	var all []Extension
+	for _, known := range extension.Known() {
+		if !known.Acted {
+			continue
+		}
+		places := make([]string, len(known.Places))
+		for i, place := range known.Places {
+			places[i] = string(place)
+		}
+		all = append(all, Extension{
+			URI: known.URI, Stability: Stability(known.Stability),
+			Places: strings.Join(places, ", "), Description: known.Description,
+		})
 	}
+	return all
 }
 
 // announced adds ours to the extensions of a card. One that the card has
 // already stays as it is.
-func announced(own []a2a.AgentExtension, retry time.Duration) []a2a.AgentExtension {
+func announced(agent Agent, retry time.Duration) []a2a.AgentExtension {
+	own := agent.Card.Capabilities.Extensions
 	all := slices.Clone(own)
 	for _, known := range Extensions() {
 		if slices.ContainsFunc(own, func(e a2a.AgentExtension) bool { return e.URI == known.URI }) {
 			continue
 		}
-		extension := a2a.AgentExtension{URI: known.URI, Description: known.Description}
-		if known.URI == RetryExtension {
-			if retry < 0 {
-				continue
-			}
-			extension.Params = a2a.Struct(`{"window":"` + shortDuration(retry) + `"}`)
+		added := a2a.AgentExtension{URI: known.URI, Description: known.Description}
+		switch {
+		case known.URI == RetryExtension && retry < 0, known.URI == TokenBudgetExtension && !agent.TokenBudget:
+			continue
+		case known.URI == RetryExtension:
+			added.Params = extension.RetryParams(retry)
 		}
-		all = append(all, extension)
+		all = append(all, added)
 	}
 	return all
-}
-
-// shortDuration writes 720h, not 720h0m0s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // checkExtensions notes in the answer which of the requested extensions are

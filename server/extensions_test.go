@@ -28,12 +28,12 @@ func TestRequiredExtensionOnEveryMethod(t *testing.T) {
 // the card, and are required of nobody.
 func TestOurExtensions(t *testing.T) {
 	w := newWorld(t, options{})
-	body := w.do(httptest.NewRequest("GET", "/.well-known/agent-card.json", nil)).Body.Bytes()
+	body := w.do(httptest.NewRequest("GET", "/agents/thrifty/.well-known/agent-card.json", nil)).Body.Bytes()
 	card, violations, err := a2a.Decode[a2a.AgentCard](body)
 	if err != nil || len(violations) > 0 {
 		t.Fatalf("card %s: %v %v", body, err, violations)
 	}
-	versioned := regexp.MustCompile(`:v[0-9]+$`)
+	versioned := regexp.MustCompile(`[:/]v[0-9]+$`)
 	shown := map[string]bool{}
 	for _, e := range card.Capabilities.Extensions {
 		if shown[e.URI] = true; !versioned.MatchString(e.URI) || e.Required {

@@ -41,6 +41,7 @@ const (
 	modJSON    = "github.com/go-json-experiment/json"
 	modJOSE    = "github.com/go-jose/go-jose/v4"
 	modOIDC    = "github.com/coreos/go-oidc/v3"
+	modOAuth2  = "golang.org/x/oauth2"
 	modRate    = "golang.org/x/time"
 	modOpenAI  = "github.com/sashabaranov/go-openai"
 	modSQLite  = "modernc.org/sqlite"
@@ -71,6 +72,8 @@ var rooms = map[string]room{
 	"internal/jsonrpc": {ring: vocabulary, modules: []string{modJSON}},
 	"internal/sse":     {ring: vocabulary, modules: []string{modSSE}},
 
+	"internal/extension": {ring: vocabulary, imports: []string{"a2a"}},
+
 	"internal/lru":   {ring: vocabulary},
 	"internal/quota": {ring: rules},
 	"internal/audit": {ring: rules, modules: []string{modJSON}},
@@ -90,7 +93,7 @@ var rooms = map[string]room{
 	"agent":         {ring: rules, imports: []string{"a2a", "internal/work"}},
 	"task": {
 		ring:    rules,
-		imports: []string{"a2a", "agent", "internal/work"},
+		imports: []string{"a2a", "agent", "internal/audit", "internal/extension", "internal/quota", "internal/work"},
 		modules: []string{modJSON},
 		tests:   []string{"store/sqlite"},
 	},
@@ -127,23 +130,35 @@ var rooms = map[string]room{
 		tests:   []string{"store/sqlite"},
 	},
 
+	"internal/trust": {
+		ring:    rules,
+		imports: []string{"a2a", "card", "internal/audit", "internal/registry", "internal/work"},
+		modules: []string{modJSON},
+	},
+
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/audit", "internal/people", "internal/registry", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust", "internal/people"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
 	"server": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "card", "task", "internal/audit", "internal/extension", "internal/jsonrpc", "internal/quota", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"agent", "internal/work", "store/sqlite"},
 	},
 	"client": {
 		ring:    edge,
-		imports: []string{"a2a", "guard", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "guard", "internal/extension", "internal/jsonrpc", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"internal/testkit"},
+	},
+	"internal/credential": {
+		ring:    edge,
+		imports: []string{"a2a", "guard", "internal/lru", "internal/registry", "internal/vault"},
+		modules: []string{modJSON, modOAuth2},
+		tests:   []string{"client", "internal/testkit", "store/sqlite", "internal/work"},
 	},
 	"internal/provider/echo":  {ring: edge, imports: []string{"a2a", "agent"}},
 	"internal/provider/piece": {ring: vocabulary},
@@ -197,6 +212,6 @@ var rooms = map[string]room{
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/audit", "internal/people", "internal/registry", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust", "internal/people"},
 	},
 }

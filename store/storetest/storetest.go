@@ -20,6 +20,7 @@ import (
 	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/registry"
+	"github.com/legation/legation/internal/trust"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/task"
@@ -31,6 +32,7 @@ type Store interface {
 	vault.Store
 	audit.Store
 	registry.Store
+	trust.Store
 	Close() error
 
 	// Counted is what a caller holds and has used of a day.
@@ -71,6 +73,7 @@ func Run(t *testing.T, create func(t *testing.T) Database) {
 		{"Seals", sealTests},
 		{"Audit", auditTests},
 		{"Registry", registryTests},
+		{"RemoteCards", remoteCardTests},
 		{"Quota", quotaTests},
 		{"Crash", crashTests},
 	} {

@@ -20,6 +20,7 @@ type Agent struct{}
 var (
 	_ agent.Agent      = (*Agent)(nil)
 	_ agent.Repeatable = (*Agent)(nil)
+	_ agent.Budgeted   = (*Agent)(nil)
 )
 
 // New returns an echo.
@@ -37,3 +38,6 @@ func (*Agent) Run(ctx context.Context, turn agent.Turn, out agent.Output) (agent
 
 // Repeatable is true: a repeated turn puts out the same again.
 func (*Agent) Repeatable() bool { return true }
+
+// Budgeted is true: an echo uses no tokens, so it keeps to every budget.
+func (*Agent) Budgeted() bool { return true }
