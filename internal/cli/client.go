@@ -29,7 +29,7 @@ func newClientList(io streams) *cobra.Command {
   legation client list -o json`,
 		what: "remote clients", none: "No remote client is registered.",
 		request: func([]string) (request, error) {
-			return get("v1", "resources").with("kind", string(registry.KindRemoteClient)), nil
+			return get("v1", "resources").with("kind", string(registry.KindRemoteClient)).with("documents", flagText(true)), nil
 		},
 		items:   func(form admin.Resources) ([]admin.Resource, int64) { return form.Resources, 0 },
 		heading: []string{"NAME", "STATE", "CREDENTIALS", "SKILLS", "REASONS"},

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/client"
+	"github.com/legation/legation/internal/config"
 )
 
 // HintFor and Plain are what tests see of the words for people.
@@ -64,3 +67,11 @@ func Listen(stderr io.Writer) (interrupted func(error), resumed func(), left fun
 
 // RevisionIn is the revision that a version names.
 func RevisionIn(version string) string { return revisionIn(version) }
+
+// ParseNotAfter reads when something ends.
+var ParseNotAfter = parseNotAfter
+
+// SetOpenOffline replaces how a data directory is opened.
+func SetOpenOffline(open func(context.Context, config.Config, *slog.Logger) (http.Handler, func() error, error)) {
+	openOffline = open
+}

@@ -85,7 +85,8 @@ func (q *resourceQuery) fetch(ctx context.Context, in *installation, kind, name 
 		one, raw, err := fetch[admin.Resource](ctx, in, get("v1", "resources", kind, name))
 		return []admin.Resource{one}, raw, err
 	}
-	all, _, err := fetch[admin.Resources](ctx, in, get("v1", "resources").with("kind", kind))
+	r := get("v1", "resources").with("kind", kind).with("documents", flagText(q.form == "json"))
+	all, _, err := fetch[admin.Resources](ctx, in, r)
 	if err != nil {
 		return nil, nil, err
 	}

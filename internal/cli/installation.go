@@ -62,7 +62,7 @@ func fetch[T any](ctx context.Context, in *installation, r request) (form T, raw
 		return form, raw, err
 	}
 	if err := json.Unmarshal(raw, &form); err != nil {
-		return form, nil, fmt.Errorf("the answer of the admin API can not be read: %w", err)
+		return form, nil, notAdmin(http.StatusOK)
 	}
 	return form, raw, nil
 }
@@ -144,10 +144,17 @@ func (e *adminError) Error() string { return line(e.form.Message, maxProse) }
 func (in *installation) refused(resp *http.Response, body []byte) error {
 	var form admin.Refusal
 	if json.Unmarshal(body, &form) != nil || form.Error.Message == "" {
-		said := fmt.Errorf("HTTP %d, and not from an admin API", resp.StatusCode)
-		return &advisedError{said, "check the URL; if a proxy is in between, it must pass everything on"}
+		return notAdmin(resp.StatusCode)
 	}
 	return &adminError{resp.StatusCode, form.Error}
+}
+
+// notAdmin is an answer that no admin API gives.
+func notAdmin(status int) error {
+	return &advisedError{
+		err:    fmt.Errorf("what answers there is no admin API of this version (HTTP %d)", status),
+		advice: "check the URL: the admin API has an address of its own; if a proxy is in between, it must pass everything on",
+	}
 }
 
 // adminHint is about what an admin API said.
@@ -170,6 +177,9 @@ func adminHint(err error, _ *remote) string {
 
 // unreachable adds what to do where nobody answers.
 func (in *installation) unreachable(err error) error {
+	if _, ok := errors.AsType[*guard.RedirectError](err); ok {
+		return &advisedError{err, "if the admin API is at the other place, name that; the token is never carried over to another host"}
+	}
 	dial, ok := errors.AsType[*guard.DialError](err)
 	if !ok {
 		return err

@@ -32,7 +32,7 @@ func (a *administration) run(cmd *cobra.Command, io streams, r *remote, do func(
 
 // unused refuses flags that are for an installation.
 func (a *administration) unused(cmd *cobra.Command, others ...string) error {
-	for _, name := range append(others, "data", "admin", "token-file") {
+	for _, name := range append(others, "data", "admin", "token-file", "agent", "caller") {
 		if cmd.Flags().Changed(name) {
 			return usageError{fmt.Errorf("--%s is for tasks of an installation; leave the URL out; see '%s --help'", name, cmd.CommandPath())}
 		}
@@ -55,6 +55,13 @@ func takesTask(_ *cobra.Command, args []string) error {
 // taskQuery selects tasks of an installation.
 type taskQuery struct{ agent, caller string }
 
+func (q *taskQuery) flags(cmd *cobra.Command, words string) {
+	cmd.Flags().StringVar(&q.agent, "agent", "", "without a URL: "+words+" of this agent")
+	cmd.Flags().StringVar(&q.caller, "caller", "", "without a URL: "+words+" of this caller")
+}
+
+func (q *taskQuery) of(r request) request { return r.with("agent", q.agent).with("caller", q.caller) }
+
 func (q *taskQuery) list(ctx context.Context, io streams, in *installation, state a2a.TaskState, limit int, out *output) error {
 	l := adminList[admin.Tasks, admin.Task]{
 		none: "There are no such tasks.", paged: true,
@@ -64,7 +71,7 @@ func (q *taskQuery) list(ctx context.Context, io streams, in *installation, stat
 			return []string{t.ID, stateWord(a2a.TaskState(t.State)), timeWord(t.StatusAt), agentWord(t.Agent), t.Skill, t.Caller}
 		},
 	}
-	r := get("v1", "tasks").with("agent", q.agent).with("caller", q.caller).with("state", string(state))
+	r := q.of(get("v1", "tasks").with("state", string(state)))
 	tasks, more, err := l.fetch(ctx, in, r, limit)
 	if err != nil {
 		return err
@@ -80,11 +87,11 @@ func agentWord(name string) string {
 	return name
 }
 
-func getHere(ctx context.Context, io streams, in *installation, id string, content bool, out *output) error {
+func (q *taskQuery) get(ctx context.Context, io streams, in *installation, id string, content bool, out *output) error {
 	if err := out.check(); err != nil {
 		return err
 	}
-	task, raw, err := fetch[admin.Task](ctx, in, get("v1", "tasks", id).with("content", flagText(content)))
+	task, raw, err := fetch[admin.Task](ctx, in, q.of(get("v1", "tasks", id).with("content", flagText(content))))
 	switch {
 	case err != nil:
 		return err
@@ -112,9 +119,8 @@ func getHere(ctx context.Context, io streams, in *installation, id string, conte
 	return err
 }
 
-// cancelHere cancels a task of the installation.
-func cancelHere(ctx context.Context, io streams, in *installation, id string, out *output) error {
-	task, raw, err := fetch[admin.Task](ctx, in, request{method: http.MethodPost, path: []string{"v1", "tasks", id, "cancel"}})
+func (q *taskQuery) cancel(ctx context.Context, io streams, in *installation, id string, out *output) error {
+	task, raw, err := fetch[admin.Task](ctx, in, q.of(request{method: http.MethodPost, path: []string{"v1", "tasks", id, "cancel"}}))
 	if err != nil {
 		return err
 	}
