@@ -230,7 +230,9 @@ func TestChangesOfTheRegistration(t *testing.T) {
 	})
 	t.Run("the card is elsewhere", func(t *testing.T) {
 		w, before := begin(t, ready(nil, func(s *registry.RemoteAgent) { s.Pin.AllowUnsigned = true }), signed(t, agentCard()))
-		w.register(agentName, ready(nil, func(s *registry.RemoteAgent) { s.Pin.AllowUnsigned, s.CardURL = true, "https://other.example/card.json" }))
+		w.register(agentName, ready(nil, func(s *registry.RemoteAgent) {
+			s.Pin.AllowUnsigned, s.CardURL = true, "https://other.example/card.json"
+		}))
 		w.untrusted(trust.Unknown, trust.CodeNeverRead)
 		if w.book.Valid(before) {
 			t.Error("what was asked is still believed")

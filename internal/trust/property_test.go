@@ -47,8 +47,12 @@ func TestNoTicketWithoutTrust(t *testing.T) {
 		return cards[m]
 	}
 
+	opened := openStore(t)
 	rapid.Check(t, func(r *rapid.T) {
-		w := newWorld(t, trust.Config{})
+		if err := opened.DeleteRemoteCard(t.Context(), agentName); err != nil {
+			r.Fatal(err)
+		}
+		w := newWorldOn(t, opened, trust.Config{})
 		var spec registry.RemoteAgent
 		var seen []byte
 		var seenAt time.Time
