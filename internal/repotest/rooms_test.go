@@ -41,6 +41,7 @@ const (
 	modJSON    = "github.com/go-json-experiment/json"
 	modJOSE    = "github.com/go-jose/go-jose/v4"
 	modOIDC    = "github.com/coreos/go-oidc/v3"
+	modOAuth2  = "golang.org/x/oauth2"
 	modRate    = "golang.org/x/time"
 	modOpenAI  = "github.com/sashabaranov/go-openai"
 	modSQLite  = "modernc.org/sqlite"
@@ -92,7 +93,7 @@ var rooms = map[string]room{
 	"agent":         {ring: rules, imports: []string{"a2a", "internal/work"}},
 	"task": {
 		ring:    rules,
-		imports: []string{"a2a", "agent", "internal/extension", "internal/work"},
+		imports: []string{"a2a", "agent", "internal/audit", "internal/extension", "internal/quota", "internal/work"},
 		modules: []string{modJSON},
 		tests:   []string{"store/sqlite"},
 	},
@@ -104,8 +105,23 @@ var rooms = map[string]room{
 	},
 	"internal/registry": {
 		ring:    rules,
-		imports: []string{"guard"},
+		imports: []string{"guard", "internal/audit", "internal/work"},
 		modules: []string{modJSON, modYAML},
+		tests:   []string{"store/sqlite"},
+	},
+	"internal/people": {
+		ring:    rules,
+		imports: []string{"internal/audit", "internal/work"},
+		tests:   []string{"store/sqlite"},
+	},
+	"internal/admin": {
+		ring: edge,
+		imports: []string{
+			"a2a", "task", "internal/access", "internal/audit", "internal/lru", "internal/people",
+			"internal/registry", "internal/vault", "internal/work",
+		},
+		modules: []string{modJSON, modRate},
+		tests:   []string{"store/sqlite"},
 	},
 	"internal/vault": {
 		ring:    rules,
@@ -114,15 +130,21 @@ var rooms = map[string]room{
 		tests:   []string{"store/sqlite"},
 	},
 
+	"internal/trust": {
+		ring:    rules,
+		imports: []string{"a2a", "card", "internal/audit", "internal/registry", "internal/work"},
+		modules: []string{modJSON},
+	},
+
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust", "internal/people"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
 	"server": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/extension", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "card", "task", "internal/audit", "internal/extension", "internal/jsonrpc", "internal/quota", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"agent", "internal/work", "store/sqlite"},
 	},
@@ -131,6 +153,12 @@ var rooms = map[string]room{
 		imports: []string{"a2a", "guard", "internal/extension", "internal/jsonrpc", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"internal/testkit"},
+	},
+	"internal/credential": {
+		ring:    edge,
+		imports: []string{"a2a", "guard", "internal/lru", "internal/registry", "internal/vault"},
+		modules: []string{modJSON, modOAuth2},
+		tests:   []string{"client", "internal/testkit", "store/sqlite", "internal/work"},
 	},
 	"internal/provider/echo":  {ring: edge, imports: []string{"a2a", "agent"}},
 	"internal/provider/piece": {ring: vocabulary},
@@ -148,10 +176,13 @@ var rooms = map[string]room{
 	"internal/app": {
 		ring: assembly,
 		imports: []string{
-			"a2a", "agent", "task", "internal/work", "guard", "server", "store/sqlite",
-			"internal/config", "internal/provider/echo", "internal/provider/command", "internal/provider/openai",
+			"a2a", "agent", "card", "guard", "internal/access", "internal/access/issuer", "internal/admin", "internal/audit",
+			"internal/config", "internal/people", "internal/provider/command", "internal/provider/echo",
+			"internal/provider/openai", "internal/quota", "internal/registry", "internal/vault", "internal/work", "server",
+			"store/sqlite", "task",
 		},
-		tests: []string{"client"}, // the whole program, asked as others ask it
+		modules: []string{modJSON},
+		tests:   []string{"client"}, // the whole program, asked as others ask it
 	},
 	"internal/conformance": {
 		ring:    assembly,
@@ -159,8 +190,11 @@ var rooms = map[string]room{
 		modules: []string{modJSON, modYAML},
 	},
 	"internal/cli": {
-		ring:    assembly,
-		imports: []string{"a2a", "agent", "card", "guard", "client", "server", "internal/app", "internal/config", "internal/conformance"},
+		ring: assembly,
+		imports: []string{
+			"a2a", "agent", "card", "client", "guard", "internal/admin", "internal/app", "internal/audit", "internal/config",
+			"internal/conformance", "internal/registry", "server", "store/sqlite",
+		},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},
 	},
@@ -187,6 +221,6 @@ var rooms = map[string]room{
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/audit", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust", "internal/people"},
 	},
 }

@@ -1,0 +1,115 @@
+package credential
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	lookEvery = time.Second // at the files, however many connect
+	maxFile   = 1 << 20     // bytes
+)
+
+// files are a certificate and its key, read again when they have changed. Pairs
+// that do not fit, as while one file is new and the other is not yet, are passed
+// over as long as there is an earlier one.
+type files struct {
+	certificate, key string
+	now              func() time.Time
+	log              *slog.Logger
+
+	mu     sync.Mutex
+	pair   *tls.Certificate
+	err    error // of the last reading
+	seen   [2]stamp
+	looked time.Time
+}
+
+// stamp tells the content of a file from an earlier one.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+func newFiles(certificate, key string, cfg Config) *files {
+	return &files{certificate: certificate, key: key, now: cfg.Now, log: cfg.Logger}
+}
+
+// current is the certificate as the files have it now.
+func (f *files) current() (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	if since := now.Sub(f.looked); f.looked.IsZero() || since >= lookEvery || since < 0 {
+		f.looked = now
+		f.look()
+	}
+	if f.pair == nil {
+		return nil, f.err
+	}
+	return f.pair, nil
+}
+
+func (f *files) look() {
+	var seen [2]stamp
+	for i, name := range []string{f.certificate, f.key} {
+		info, err := os.Stat(name)
+		if err != nil {
+			f.failed(err)
+			return
+		}
+		seen[i] = stamp{info.ModTime(), info.Size()}
+	}
+	if seen == f.seen {
+		return
+	}
+	certificate, err := readFile(f.certificate)
+	if err != nil {
+		f.failed(err)
+		return
+	}
+	key, err := readFile(f.key)
+	if err != nil {
+		f.failed(err)
+		return
+	}
+	defer clear(key)
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		f.failed(err)
+		return
+	}
+	f.pair, f.err, f.seen = &pair, nil, seen
+}
+
+func (f *files) failed(err error) {
+	if f.pair != nil && f.err == nil {
+		f.log.Warn("the changed client certificate can not be read; the one before is shown", "file", f.certificate, "error", err)
+	}
+	f.err = err
+}
+
+// readFile reads a file that is one, and not longer than it may be.
+func readFile(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", bounded(name))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = errors.New(bounded(name) + " is longer than 1 MiB")
+	}
+	return data, err
+}
