@@ -31,9 +31,6 @@ func (c *call) checkHTTP() error {
 	if err := checkContentType(r.Header); err != nil {
 		return err
 	}
-	if r.ContentLength > c.server.cfg.MaxBody {
-		return c.tooLarge()
-	}
 	return nil
 }
 
@@ -57,18 +54,21 @@ func checkContentType(h http.Header) error {
 
 func (c *call) tooLarge() error {
 	return refused(http.StatusRequestEntityTooLarge, a2a.CodeInvalidRequest,
-		"the body is larger than the %d bytes allowed here; send large files as the url of a part", c.server.cfg.MaxBody)
+		"the body is larger than the %d bytes allowed here; send large files as the url of a part", c.maxBody())
 }
 
 // readBody reads the body within its limits of size and time.
 func (c *call) readBody() error {
 	cfg := &c.server.cfg
+	if c.r.ContentLength > c.maxBody() {
+		return c.tooLarge()
+	}
 	c.body = bodies.Get().(*bytes.Buffer)
 	if n := c.r.ContentLength; n > 0 {
 		// A length is only a promise: what is kept ready for it is bounded.
 		c.body.Grow(int(min(n, keptBody)) + bytes.MinRead)
 	}
-	_, err := c.body.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, cfg.MaxBody))
+	_, err := c.body.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, c.maxBody()))
 	switch {
 	case err == nil:
 		http.NewResponseController(c.w).SetReadDeadline(time.Time{})

@@ -2,11 +2,14 @@ package server
 
 import (
 	"bytes"
+	"math"
 	"net/http"
 	"time"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/jsonrpc"
+	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/sse"
 	"github.com/legation/legation/task"
 )
@@ -19,6 +22,7 @@ type call struct {
 	r        *http.Request
 	began    time.Time
 
+	caller Caller
 	owner  task.Owner
 	id     jsonrpc.ID
 	method string // one we know, or empty
@@ -68,6 +72,11 @@ func (c *call) serve() error {
 		return unknownMethod(req.Method)
 	}
 	c.method = req.Method
+	if rights := c.caller.Rights; rights != nil {
+		if refusal := rights.MayCall(req.Method); refusal != nil {
+			return c.forbidden(refusal)
+		}
+	}
 	if err := c.checkExtensions(); err != nil {
 		return err
 	}
@@ -80,8 +89,63 @@ func (c *call) authenticate() error {
 	if err != nil {
 		return c.callerError(err)
 	}
-	c.owner = task.Owner{Agent: c.endpoint.name, Caller: caller}
+	c.caller = caller
+	c.owner = task.Owner{Agent: c.endpoint.name, Caller: caller.Name}
 	return nil
+}
+
+// forbidden is the answer to what a caller may not do, which is audited.
+func (c *call) forbidden(refusal *Refusal) error {
+	c.audit(audit.Refused, refusal.Code)
+	return c.callerError(refusal)
+}
+
+// audit writes down what the call came to, where nothing was stored with it.
+func (c *call) audit(outcome audit.Outcome, reason string) {
+	if !c.caller.Audit {
+		return
+	}
+	entry := c.entry(outcome)
+	entry.Reason, entry.TaskID = reason, string(c.taskID)
+	c.server.cfg.Audit(entry)
+}
+
+// entry is the evidence of what the caller does.
+func (c *call) entry(outcome audit.Outcome) audit.Entry {
+	return audit.Entry{
+		At: c.server.cfg.Now(), Who: c.owner.Caller, Agent: c.owner.Agent,
+		Operation: c.method, Outcome: outcome, KeyID: c.caller.KeyID,
+	}
+}
+
+// evidence is what is stored with a change that the caller makes.
+func (c *call) evidence() []audit.Entry {
+	if !c.caller.Audit {
+		return nil
+	}
+	return []audit.Entry{c.entry(audit.Done)}
+}
+
+// maxBody and maxParts are the caller's own limits, or everybody's.
+func (c *call) maxBody() int64 {
+	if limits := c.caller.Limits; limits != nil {
+		return limited(limits.OrDefault().Bytes, math.MaxInt64-1)
+	}
+	return c.server.cfg.MaxBody
+}
+
+func (c *call) maxParts() int {
+	if limits := c.caller.Limits; limits != nil {
+		return int(limited(limits.OrDefault().Parts, math.MaxInt32))
+	}
+	return c.server.cfg.MaxParts
+}
+
+func limited(limit, most int64) int64 {
+	if limit == quota.None {
+		return most
+	}
+	return min(limit, most)
 }
 
 // accept answers a notification.

@@ -7,21 +7,58 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/legation/legation/internal/quota"
 )
 
 // Callers says who calls. It must be safe for concurrent use.
 type Callers interface {
-	// Caller returns the name of the caller behind a request, whose body is
-	// not read. A [*Refusal] is answered as it says; any other error refuses
-	// the request with 503, for who cannot be checked is not let in.
-	Caller(r *http.Request) (string, error)
+	// Caller returns the caller behind a request, whose body is not read. A
+	// [*Refusal] is answered as it says; any other error refuses the request
+	// with 503, for who cannot be checked is not let in.
+	Caller(r *http.Request) (Caller, error)
+}
+
+// Caller is who calls, as far as one request is concerned.
+type Caller struct {
+	// Name is the caller's in tasks. Tasks of another name do not exist for it.
+	Name string
+
+	// Rights says what it may do. Nil allows everything.
+	Rights Rights
+
+	// Limits are counted when a message is admitted. Nil counts nothing, and
+	// leaves the sizes to [Config].
+	Limits *quota.Limits
+
+	// Audit has what the caller changes written into the audit, where KeyID
+	// names its credential.
+	Audit bool
+	KeyID string
+
+	// Until is when its credential ends, and with it what it holds open. Zero
+	// means never. Revoked is closed when its credential or rights were taken
+	// away, with the same effect. Nil means that they never are.
+	Until   time.Time
+	Revoked <-chan struct{}
+}
+
+// Rights is what a caller may do. It must be safe for concurrent use.
+type Rights interface {
+	// MayCall returns nil or why an operation may not be called.
+	MayCall(method string) *Refusal
+
+	// MayUse returns nil or why messages may not be sent to a skill of an
+	// agent.
+	MayUse(agent, skill string) *Refusal
 }
 
 // CardReaders may be implemented by [Callers] to say who may read cards.
-// Without it cards are public, and shared caches may keep them.
+// Without it cards are public.
 type CardReaders interface {
-	// ReadCard returns nil or a [*Refusal].
-	ReadCard(r *http.Request) error
+	// ReadCard returns nil or a [*Refusal], and whether everybody may read the
+	// card, so that shared caches may keep it.
+	ReadCard(r *http.Request) (public bool, err error)
 }
 
 // Refusal is why a caller is not served.
@@ -31,6 +68,9 @@ type Refusal struct {
 
 	// Reason is a sentence for the caller.
 	Reason string
+
+	// Code says the same in a word, for the audit. It may be empty.
+	Code string
 
 	// Challenge is the value of WWW-Authenticate, which a 401 must have
 	// (RFC 9110, section 15.5.2).
@@ -52,29 +92,29 @@ const LocalCaller = "local"
 type Local struct{}
 
 // Caller returns [LocalCaller], or a [*Refusal] with 403.
-func (Local) Caller(r *http.Request) (string, error) {
-	if err := (Local{}).ReadCard(r); err != nil {
-		return "", err
+func (Local) Caller(r *http.Request) (Caller, error) {
+	if _, err := (Local{}).ReadCard(r); err != nil {
+		return Caller{}, err
 	}
-	return LocalCaller, nil
+	return Caller{Name: LocalCaller}, nil
 }
 
 // ReadCard holds cards to the same rule.
-func (Local) ReadCard(r *http.Request) error {
+func (Local) ReadCard(r *http.Request) (public bool, err error) {
 	const why = "this server has no registered remote client, so it serves loopback only; "
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !from.Addr().Unmap().IsLoopback() {
-		return &Refusal{Status: http.StatusForbidden, Reason: why + "this request comes from elsewhere"}
+		return false, &Refusal{Status: http.StatusForbidden, Reason: why + "this request comes from elsewhere"}
 	}
 	for _, name := range forwarding {
 		if r.Header.Get(name) != "" {
-			return &Refusal{Status: http.StatusForbidden, Reason: why + "this request was passed on by a proxy"}
+			return false, &Refusal{Status: http.StatusForbidden, Reason: why + "this request was passed on by a proxy"}
 		}
 	}
 	if !loopbackHost(r.Host) {
-		return &Refusal{Status: http.StatusForbidden, Reason: why + "the Host header of this request names another host than localhost, 127.0.0.1 or [::1]"}
+		return false, &Refusal{Status: http.StatusForbidden, Reason: why + "the Host header of this request names another host than localhost, 127.0.0.1 or [::1]"}
 	}
-	return nil
+	return false, nil
 }
 
 // forwarding are headers by which a proxy on this machine shows: behind it may

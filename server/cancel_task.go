@@ -18,7 +18,7 @@ func cancelTask(c *call) error {
 	c.taskID = req.ID
 	ctx, cancel := c.detached()
 	defer cancel()
-	rec, err := c.server.engine.Cancel(ctx, c.owner, req.ID)
+	rec, err := c.server.engine.Cancel(ctx, c.owner, req.ID, c.evidence()...)
 	if err != nil {
 		return err
 	}

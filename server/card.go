@@ -15,39 +15,63 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/card"
 )
 
-// card is an agent card as it is served, encoded once.
-type card struct {
+// served is an agent card as it is served, encoded and signed once.
+type served struct {
 	body  []byte
 	etag  string
 	since time.Time
-	cache string // Cache-Control
+	cache string // of Cache-Control, behind for whom
 }
 
-// newCard encodes a card. Its tag is made from the canonical form (RFC 8785),
-// so that it stays the same however the encoding may change.
-func newCard(ctx context.Context, form a2a.AgentCard, cfg Config, agent string) (card, error) {
+// newServed encodes a card. Since when it is what it is does not depend on its
+// signatures, which may be other ones at every start; its tag does. Both are
+// made from the canonical form (RFC 8785), so that they stay the same however
+// the encoding may change.
+func newServed(ctx context.Context, form a2a.AgentCard, agent Agent, cfg Config) (served, error) {
 	body := form.AppendJSON(nil)
-	canonical := jsontext.Value(bytes.Clone(body))
-	if err := canonical.Canonicalize(); err != nil {
-		return card{}, fmt.Errorf("canonical form of its card: %w", err)
-	}
-	digest := sha256.Sum256(canonical)
-	since, err := cfg.CardSince(ctx, agent, hex.EncodeToString(digest[:]), cfg.Now())
+	digest, err := digestOf(body)
 	if err != nil {
-		return card{}, fmt.Errorf("since when it has its card: %w", err)
+		return served{}, err
 	}
-	audience := "public"
-	if _, ok := cfg.Callers.(CardReaders); ok {
-		audience = "private" // a shared cache would pass it on to anybody
+	since, err := cfg.CardSince(ctx, agent.Name, hex.EncodeToString(digest[:]), cfg.Now())
+	if err != nil {
+		return served{}, fmt.Errorf("since when it has its card: %w", err)
 	}
-	return card{
+	if body, err = signed(body, agent.Signers); err != nil {
+		return served{}, err
+	}
+	if digest, err = digestOf(body); err != nil {
+		return served{}, err
+	}
+	return served{
 		body:  body,
 		etag:  `"` + base64.RawURLEncoding.EncodeToString(digest[:18]) + `"`,
 		since: since.UTC(),
-		cache: audience + ", max-age=" + strconv.Itoa(int(cfg.CardMaxAge/time.Second)),
+		cache: ", max-age=" + strconv.Itoa(int(cfg.CardMaxAge/time.Second)),
 	}, nil
+}
+
+func digestOf(body []byte) ([sha256.Size]byte, error) {
+	canonical := jsontext.Value(bytes.Clone(body))
+	if err := canonical.Canonicalize(); err != nil {
+		return [sha256.Size]byte{}, fmt.Errorf("canonical form of its card: %w", err)
+	}
+	return sha256.Sum256(canonical), nil
+}
+
+// signed is a card with a signature of each signer (section 8.4.2).
+func signed(body []byte, signers []card.Signer) ([]byte, error) {
+	if len(signers) == 0 {
+		return body, nil
+	}
+	body, err := card.Sign(body, signers...)
+	if err != nil {
+		return nil, fmt.Errorf("signature of its card: %w", err)
+	}
+	return body, nil
 }
 
 // serveCard answers a request for a card. What is said of conditions is the
@@ -58,16 +82,21 @@ func (s *Server) serveCard(w http.ResponseWriter, r *http.Request, e *endpoint) 
 		s.writePlain(w, http.StatusMethodNotAllowed, "the agent card is read with GET")
 		return
 	}
+	audience := "public"
 	if readers, ok := s.cfg.Callers.(CardReaders); ok {
-		if err := readers.ReadCard(r); err != nil {
+		public, err := readers.ReadCard(r)
+		if err != nil {
 			s.refuseCard(w, err)
 			return
+		}
+		if !public {
+			audience = "private" // a shared cache would pass it on to anybody
 		}
 	}
 	s.extendWrite(w)
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", e.card.cache)
+	h.Set("Cache-Control", audience+e.card.cache)
 	h.Set("ETag", e.card.etag)
 	http.ServeContent(w, r, "", e.card.since, bytes.NewReader(e.card.body))
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/card"
+	"github.com/legation/legation/internal/audit"
 )
 
 // Agent is one agent to serve.
@@ -16,6 +18,9 @@ type Agent struct {
 	// at most 64. The agent without a name is the default one, at the root.
 	Name string
 
+	// Root puts an agent with a name at the root all the same.
+	Root bool
+
 	// Card is what the agent says of itself. The server completes it: the
 	// interfaces come from Config.PublicURL, the extensions of [Extensions]
 	// are added, and capabilities it does not have are taken out.
@@ -24,6 +29,14 @@ type Agent struct {
 	// DefaultSkill answers messages that do not name a skill. It may be empty
 	// where the card has one skill only.
 	DefaultSkill string
+
+	// Private are ids of skills of the card that are left out of the public
+	// card. The extended card, which every agent with such skills has, shows a
+	// caller those that it may use (GetExtendedAgentCard).
+	Private []string
+
+	// Signers sign both cards: none, one, or several while keys are rotated.
+	Signers []card.Signer
 
 	// Tenant is announced in the card's interface and expected in every
 	// request (a2a.proto, AgentInterface.tenant). Empty means none.
@@ -46,6 +59,11 @@ type Config struct {
 
 	// Callers says who calls. Nil means [Local]: loopback only.
 	Callers Callers
+
+	// Audit is told of what is refused to callers with [Caller.Audit], beside
+	// what is stored with changes. It must be quick and is called by many
+	// goroutines at a time. Nil tells nobody.
+	Audit func(audit.Entry)
 
 	// MaxBody is the largest request body in bytes. Zero means 4 MiB.
 	MaxBody int64
@@ -110,6 +128,9 @@ func (c Config) withDefaults() Config {
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
 	c.CardMaxAge = cmp.Or(c.CardMaxAge, 5*time.Minute)
 	c.RetryWindow = cmp.Or(c.RetryWindow, 720*time.Hour)
+	if c.Audit == nil {
+		c.Audit = func(audit.Entry) {}
+	}
 	if c.Unavailable == nil {
 		c.Unavailable = func(error) bool { return false }
 	}

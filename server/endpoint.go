@@ -7,16 +7,21 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"time"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/card"
 )
 
 // endpoint is one agent as it is served.
 type endpoint struct {
 	name   string
 	tenant string
-	card   card
+	card   served
+
+	extended bool          // announced
+	full     a2a.AgentCard // with the skills that are private
+	private  []string      // ids of those
+	signers  []card.Signer
 
 	streaming    bool
 	extensions   []string // supported, in the card's order
@@ -29,7 +34,7 @@ type endpoint struct {
 
 var agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-func newEndpoint(agent Agent, public *url.URL, cfg Config) (*endpoint, error) {
+func newEndpoint(ctx context.Context, agent Agent, public *url.URL, cfg Config) (*endpoint, error) {
 	if agent.Name != "" && !agentName.MatchString(agent.Name) {
 		return nil, errors.New("a name has letters, digits, dots, hyphens and underscores, at most 64, and begins with one of the first two")
 	}
@@ -39,6 +44,8 @@ func newEndpoint(agent Agent, public *url.URL, cfg Config) (*endpoint, error) {
 	}
 	e := &endpoint{
 		name: agent.Name, tenant: agent.Tenant,
+		full: form, private: agent.Private, signers: agent.Signers,
+		extended:     form.Capabilities.ExtendedAgentCard != nil && *form.Capabilities.ExtendedAgentCard,
 		streaming:    form.Capabilities.Streaming != nil && *form.Capabilities.Streaming,
 		defaultSkill: agent.DefaultSkill,
 		inputs:       newModes(form.DefaultInputModes),
@@ -53,19 +60,31 @@ func newEndpoint(agent Agent, public *url.URL, cfg Config) (*endpoint, error) {
 	for _, s := range form.Skills {
 		e.skills = append(e.skills, newSkill(s, e))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
+	form.Skills = e.shown(nil)
 	var err error
-	e.card, err = newCard(ctx, form, cfg, agent.Name)
+	e.card, err = newServed(ctx, form, agent, cfg)
 	return e, err
+}
+
+// shown are the skills of a card: the public ones, and what may be shown of the
+// private ones.
+func (e *endpoint) shown(may func(skill string) bool) []a2a.AgentSkill {
+	skills := []a2a.AgentSkill{}
+	for _, s := range e.full.Skills {
+		if !slices.Contains(e.private, s.ID) || may != nil && may(s.ID) {
+			skills = append(skills, s)
+		}
+	}
+	return skills
 }
 
 // completed is the card as it is served: what the agent says, with what only
 // the server knows.
 func completed(agent Agent, public *url.URL, cfg Config) a2a.AgentCard {
 	form := agent.Card
-	address := public.String() + route(agent.Name)
-	if agent.Name == "" {
+	path := agent.route()
+	address := public.String() + path
+	if path == "" {
 		address += "/"
 	}
 	form.SupportedInterfaces = []a2a.AgentInterface{{
@@ -73,7 +92,9 @@ func completed(agent Agent, public *url.URL, cfg Config) a2a.AgentCard {
 		Tenant: agent.Tenant, ProtocolVersion: a2a.ProtocolVersion,
 	}}
 	form.Capabilities.PushNotifications = nil
-	form.Capabilities.ExtendedAgentCard = nil
+	if len(agent.Private) > 0 {
+		form.Capabilities.ExtendedAgentCard = new(true)
+	}
 	form.Capabilities.Extensions = announced(agent, cfg.RetryWindow)
 	return form
 }
@@ -103,6 +124,11 @@ func checkCard(agent Agent, form a2a.AgentCard) error {
 			return fmt.Errorf("its card: two skills have the id %q", s.ID)
 		}
 		ids = append(ids, s.ID)
+	}
+	for _, id := range agent.Private {
+		if !slices.Contains(ids, id) {
+			return fmt.Errorf("its private skill %q is not one of its skills", id)
+		}
 	}
 	if agent.DefaultSkill != "" && !slices.Contains(ids, agent.DefaultSkill) {
 		return fmt.Errorf("its default skill %q is not one of its skills", agent.DefaultSkill)

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/jsonrpc"
+	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/task"
 )
 
@@ -76,6 +78,14 @@ var answers = []struct {
 	{task.ErrBusy, func(*call, error) error {
 		return later(http.StatusTooManyRequests, busyPause, "too many tasks of this caller are waiting; try again later")
 	}},
+	{quota.ErrExceeded, func(c *call, err error) error {
+		exceeded, ok := errors.AsType[*quota.ExceededError](err)
+		if !ok {
+			exceeded = &quota.ExceededError{What: "requests"}
+		}
+		c.audit(audit.Refused, "quota_exceeded")
+		return later(http.StatusTooManyRequests, exceeded.RetryAfter(c.server.cfg.Now()), "%v", exceeded)
+	}},
 	{task.ErrStopping, func(*call, error) error {
 		return later(http.StatusServiceUnavailable, stoppingPause, "this server is shutting down; try again later")
 	}},
@@ -107,6 +117,9 @@ func (c *call) wire(err error) (status int, wire *a2a.Error, reference string) {
 			err = a.answer(c, err)
 			break
 		}
+	}
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		err = c.callerError(refusal)
 	}
 	if e, ok := errors.AsType[*httpError](err); ok {
 		return e.status, e.wire, ""

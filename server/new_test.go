@@ -166,7 +166,7 @@ type guarded struct {
 	err error
 }
 
-func (g guarded) ReadCard(*http.Request) error { return g.err }
+func (g guarded) ReadCard(*http.Request) (bool, error) { return false, g.err }
 
 // A path in the public URL is in cards, and is served whether or not a proxy
 // takes it off. (REQ-CARD-23)
@@ -226,16 +226,14 @@ func TestRetryWindow(t *testing.T) {
 func TestOwnFormOfAnExtension(t *testing.T) {
 	card := form("A", "echo")
 	card.Capabilities.Extensions = []a2a.AgentExtension{{URI: server.SkillExtension, Required: true}}
-	card.Capabilities.PushNotifications, card.Capabilities.ExtendedAgentCard = new(true), new(true)
+	card.Capabilities.PushNotifications = new(true)
 	w := newWorld(t, options{agents: []server.Agent{{Card: card}}})
 	body := w.do(httptest.NewRequest("GET", "/.well-known/agent-card.json", nil)).Body.String()
 	if strings.Count(body, server.SkillExtension) != 1 {
 		t.Errorf("card: %s", body)
 	}
-	for _, absent := range []string{"pushNotifications", "extendedAgentCard"} {
-		if strings.Contains(body, absent) {
-			t.Errorf("the card offers %s, which is not there", absent)
-		}
+	if strings.Contains(body, "pushNotifications") {
+		t.Error("the card offers pushNotifications, which are not there")
 	}
 	if rec := w.post("/", rpc("ListTasks", "{}")); codeOf(t, rec.Body.Bytes()) != a2a.CodeExtensionSupportRequired {
 		t.Errorf("without the extension: %s", rec.Body)

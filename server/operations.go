@@ -25,7 +25,8 @@ var operations = map[string]operation{
 	a2a.MethodGetTaskPushNotificationConfig:    notOffered(func(r *a2a.GetTaskPushNotificationConfigRequest) string { return r.Tenant }, errNoPush),
 	a2a.MethodListTaskPushNotificationConfigs:  notOffered(func(r *a2a.ListTaskPushNotificationConfigsRequest) string { return r.Tenant }, errNoPush),
 	a2a.MethodDeleteTaskPushNotificationConfig: notOffered(func(r *a2a.DeleteTaskPushNotificationConfigRequest) string { return r.Tenant }, errNoPush),
-	a2a.MethodGetExtendedAgentCard:             notOffered(func(r *a2a.GetExtendedAgentCardRequest) string { return r.Tenant }, errNoExtendedCard),
+
+	a2a.MethodGetExtendedAgentCard: getExtendedAgentCard,
 }
 
 // unknownMethod names the method back, and how names look: callers of older
@@ -51,13 +52,8 @@ func notOffered[T any, P a2a.Wire[T]](tenant func(*T) string, answer error) oper
 	}
 }
 
-var (
-	errNoPush error = a2a.Errorf(a2a.CodePushNotificationNotSupported,
-		"this agent sends no push notifications; follow the task with %s or %s", a2a.MethodSubscribeToTask, a2a.MethodGetTask)
-
-	errNoExtendedCard error = a2a.Errorf(a2a.CodeUnsupportedOperation,
-		"this agent has no extended card; its card at %s says everything", a2a.WellKnownCardPath)
-)
+var errNoPush error = a2a.Errorf(a2a.CodePushNotificationNotSupported,
+	"this agent sends no push notifications; follow the task with %s or %s", a2a.MethodSubscribeToTask, a2a.MethodGetTask)
 
 // checkStreaming refuses the methods that stream where the card does not
 // offer it (section 3.3.4).

@@ -1,7 +1,11 @@
 package server
 
 import (
+	"slices"
+
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/internal/extension"
+	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/task"
 )
 
@@ -50,7 +54,11 @@ func (c *call) wait(rec task.Record) (task.Record, error) {
 	}
 	ctx, cancel := c.held(c.server.cfg.WaitLimit)
 	defer cancel()
-	return c.server.engine.Wait(ctx, rec)
+	now, err := c.server.engine.Wait(ctx, rec)
+	if refusal := withdrawn(ctx); refusal != nil {
+		return rec, refusal
+	}
+	return now, err
 }
 
 // sendRequest reads and checks the parameters of both methods that send.
@@ -65,7 +73,7 @@ func (c *call) sendRequest() (a2a.SendMessageRequest, error) {
 			"method", c.method, "caller", c.owner.Caller)
 	}
 	config := configuration(&req)
-	faults.checkMessage(&req.Message, c.server.cfg.MaxParts)
+	faults.checkMessage(&req.Message, c.maxParts())
 	faults.checkBudget(c.endpoint, &req.Message)
 	faults.checkHistoryLength("configuration.historyLength", config.HistoryLength)
 	if err := c.checkParams(req.Tenant, faults); err != nil {
@@ -97,11 +105,28 @@ func (c *call) send(req *a2a.SendMessageRequest) (task.Reply, error) {
 	reply, err := c.server.engine.Send(ctx, c.owner, task.Request{
 		Message: &req.Message, Skill: chosen.id,
 		Metadata: req.Metadata, AcceptedOutputModes: config.AcceptedOutputModes,
+		Hold: c.hold(&req.Message), Audit: c.evidence(),
 	})
 	if err == nil && reply.Task != nil {
 		c.taskID = reply.Task.ID
 	}
 	return reply, err
+}
+
+// hold is what is set aside for the turn that a message begins. A task counts
+// once, whatever the number of its turns.
+func (c *call) hold(m *a2a.Message) *quota.Hold {
+	if c.caller.Limits == nil {
+		return nil
+	}
+	hold := &quota.Hold{Caller: c.owner.Caller, At: c.server.cfg.Now(), Limits: *c.caller.Limits}
+	if m.TaskID == "" {
+		hold.Amount.Tasks = 1
+	}
+	if slices.Contains(c.endpoint.extensions, TokenBudgetExtension) {
+		hold.Amount.Tokens, _ = extension.Tokens(m.Metadata) // was checked
+	}
+	return hold
 }
 
 // configuration is the request's, or an empty one.

@@ -7,20 +7,19 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/task"
 )
 
-// Server answers HTTP requests for a fixed set of agents. It is safe for
-// concurrent use.
+// Server answers HTTP requests for agents. It is safe for concurrent use.
 type Server struct {
 	engine *task.Engine
 	cfg    Config
-
-	endpoints map[string]*endpoint // by path, without the slash at its end
-	cards     map[string]*endpoint // by path
+	public *url.URL
+	routes atomic.Pointer[routes]
 
 	places   places
 	stopping context.Context
@@ -40,29 +39,58 @@ func New(engine *task.Engine, agents []Agent, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: public URL %q: %w", cfg.PublicURL, err)
 	}
-	s := &Server{
-		engine:    engine,
-		cfg:       cfg.withDefaults(),
-		endpoints: make(map[string]*endpoint),
-		cards:     make(map[string]*endpoint),
-	}
+	s := &Server{engine: engine, cfg: cfg.withDefaults(), public: public}
 	s.places.most = int64(s.cfg.MaxHeld)
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	if err := s.Publish(context.Background(), agents); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// routes are where agents are served.
+type routes struct {
+	endpoints map[string]*endpoint // by path, without the slash at its end
+	cards     map[string]*endpoint // by path
+}
+
+// publishLimit bounds how long the store may take over cards.
+const publishLimit = 10 * time.Second
+
+// Publish replaces all agents at once: requests that begin after it find the
+// new ones. What is under way goes on. It fails as [New] does, and then changes
+// nothing.
+func (s *Server) Publish(ctx context.Context, agents []Agent) error {
+	ctx, cancel := context.WithTimeout(ctx, publishLimit)
+	defer cancel()
+	next := &routes{endpoints: make(map[string]*endpoint), cards: make(map[string]*endpoint)}
+	named := make(map[string]bool)
 	for _, agent := range agents {
-		e, err := newEndpoint(agent, public, s.cfg)
-		if err != nil {
-			return nil, fmt.Errorf("server: %s: %w", title(agent.Name), err)
+		e, err := newEndpoint(ctx, agent, s.public, s.cfg)
+		if err == nil && agent.Name != "" && named[agent.Name] {
+			err = errors.New("its name is taken")
 		}
-		for _, prefix := range prefixes(public.Path) {
-			path := prefix + route(agent.Name)
-			if s.endpoints[path] != nil {
-				return nil, fmt.Errorf("server: %s: its address %s is taken", title(agent.Name), path+"/")
+		if err != nil {
+			return fmt.Errorf("server: %s: %w", title(agent.Name), err)
+		}
+		named[agent.Name] = true
+		for _, prefix := range prefixes(s.public.Path) {
+			path := prefix + agent.route()
+			if next.endpoints[path] != nil {
+				return fmt.Errorf("server: %s: its address %s is taken", title(agent.Name), path+"/")
 			}
-			s.endpoints[path] = e
-			s.cards[path+a2a.WellKnownCardPath] = e
+			next.endpoints[path] = e
+			next.cards[path+a2a.WellKnownCardPath] = e
 		}
 	}
-	s.stopping, s.stop = context.WithCancel(context.Background())
-	return s, nil
+	s.routes.Store(next)
+	return nil
+}
+
+// Check returns why an agent could not be published by itself, or nil.
+func (s *Server) Check(ctx context.Context, agent Agent) error {
+	_, err := newEndpoint(ctx, agent, s.public, s.cfg)
+	return err
 }
 
 // Stop ends what is held open, so that the process can go down: a wait returns
@@ -72,11 +100,12 @@ func (s *Server) Stop() { s.stop() }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if e := s.cards[r.URL.Path]; e != nil {
+	routes := s.routes.Load()
+	if e := routes.cards[r.URL.Path]; e != nil {
 		s.serveCard(w, r, e)
 		return
 	}
-	e := s.endpoints[strings.TrimRight(r.URL.Path, "/")]
+	e := routes.endpoints[strings.TrimRight(r.URL.Path, "/")]
 	c := &call{server: s, endpoint: e, w: w, r: r, began: time.Now()}
 	defer c.rescue()
 	if err := c.serve(); err != nil {
@@ -95,11 +124,11 @@ func title(agent string) string {
 
 // route is the path of an agent below the public URL, without a slash at its
 // end.
-func route(agent string) string {
-	if agent == "" {
+func (a *Agent) route() string {
+	if a.Name == "" || a.Root {
 		return ""
 	}
-	return "/agents/" + agent
+	return "/agents/" + a.Name
 }
 
 // prefixes are the paths that may stand before a route.

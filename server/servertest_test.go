@@ -106,20 +106,20 @@ var epoch = time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
 // byHeader takes the caller's name from a header.
 type byHeader struct{}
 
-func (byHeader) Caller(r *http.Request) (string, error) {
+func (byHeader) Caller(r *http.Request) (server.Caller, error) {
 	switch name := r.Header.Get("X-Caller"); name {
 	case "":
-		return "", &server.Refusal{Status: 401, Reason: "who are you?", Challenge: `Bearer realm="test"`}
+		return server.Caller{}, &server.Refusal{Status: 401, Reason: "who are you?", Challenge: `Bearer realm="test"`}
 	case "denied":
-		return "", &server.Refusal{Status: 403, Reason: "this caller may not call"}
+		return server.Caller{}, &server.Refusal{Status: 403, Reason: "this caller may not call"}
 	case "hasty":
-		return "", &server.Refusal{Status: 429, Reason: "slow down", RetryAfter: 1500 * time.Millisecond}
+		return server.Caller{}, &server.Refusal{Status: 429, Reason: "slow down", RetryAfter: 1500 * time.Millisecond}
 	case "unclear":
-		return "", errors.New("the directory of callers is away")
+		return server.Caller{}, errors.New("the directory of callers is away")
 	case "bug":
 		panic("secret of a caller")
 	default:
-		return name, nil
+		return server.Caller{Name: name}, nil
 	}
 }
 

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/internal/audit"
 )
 
 // skill is what can answer a message, and in which media types.
@@ -37,29 +39,61 @@ func (c *call) skillFor(ctx context.Context, m *a2a.Message) (skill, error) {
 		if err != nil {
 			return skill{}, err
 		}
+		if refusal := c.mayUse(rec.Skill); refusal != nil {
+			return skill{}, c.forbidden(refusal)
+		}
 		if s, ok := e.skill(rec.Skill); ok {
 			return s, nil
 		}
 		return skill{id: rec.Skill, inputs: e.inputs, outputs: e.outputs}, nil
 	}
+	usable, refusal := c.usable()
+	if len(usable) == 0 {
+		return skill{}, c.forbidden(refusal)
+	}
 	named, err := namedSkill(m.Metadata)
 	if err != nil {
 		return skill{}, err
 	}
+	s, ok := find(usable, cmp.Or(named, e.defaultSkill))
 	switch {
+	case ok:
+		return s, nil
 	case named != "":
-		s, ok := e.skill(named)
-		if !ok {
-			return s, invalid("message.metadata", "%s names the skill %q, which is not one of: %s", SkillExtension, cut(named), e.skillIDs())
+		// The same words whether the skill is not there or not for this caller.
+		if _, there := e.skill(named); there {
+			c.audit(audit.Refused, "skill_not_allowed")
 		}
-		return s, nil
-	case e.defaultSkill != "":
-		s, _ := e.skill(e.defaultSkill)
-		return s, nil
-	case len(e.skills) == 1:
-		return e.skills[0], nil
+		return s, invalid("message.metadata", "%s names the skill %q, which is not one of: %s", SkillExtension, cut(named), ids(usable))
+	case len(usable) == 1:
+		return usable[0], nil
 	}
-	return skill{}, invalid("message.metadata", `must name a skill, as in {"%s":{"skillId":"%s"}}; there are: %s`, SkillExtension, e.skills[0].id, e.skillIDs())
+	return skill{}, invalid("message.metadata", `must name a skill, as in {"%s":{"skillId":"%s"}}; there are: %s`, SkillExtension, usable[0].id, ids(usable))
+}
+
+// usable are the skills of the agent that the caller may send messages to, and
+// if there are none, why.
+func (c *call) usable() ([]skill, *Refusal) {
+	if c.caller.Rights == nil {
+		return c.endpoint.skills, nil
+	}
+	var all []skill
+	var refusal *Refusal
+	for _, s := range c.endpoint.skills {
+		if why := c.mayUse(s.id); why == nil {
+			all = append(all, s)
+		} else if refusal == nil {
+			refusal = &Refusal{Status: why.Status, Code: why.Code, Reason: "this client may use no skill of this agent"}
+		}
+	}
+	return all, refusal
+}
+
+func (c *call) mayUse(skill string) *Refusal {
+	if c.caller.Rights == nil {
+		return nil
+	}
+	return c.caller.Rights.MayUse(c.endpoint.name, skill)
 }
 
 // namedSkill reads the skill that a message asks for, if it does.
@@ -77,8 +111,10 @@ func namedSkill(metadata a2a.Struct) (string, error) {
 	return form.SkillID, nil
 }
 
-func (e *endpoint) skill(id string) (skill, bool) {
-	for _, s := range e.skills {
+func (e *endpoint) skill(id string) (skill, bool) { return find(e.skills, id) }
+
+func find(skills []skill, id string) (skill, bool) {
+	for _, s := range skills {
 		if s.id == id {
 			return s, true
 		}
@@ -86,9 +122,9 @@ func (e *endpoint) skill(id string) (skill, bool) {
 	return skill{}, false
 }
 
-func (e *endpoint) skillIDs() string {
-	ids := make([]string, len(e.skills))
-	for i, s := range e.skills {
+func ids(skills []skill) string {
+	ids := make([]string, len(skills))
+	for i, s := range skills {
 		ids[i] = s.id
 	}
 	return strings.Join(ids, ", ")

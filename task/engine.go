@@ -10,6 +10,8 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/audit"
+	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/work"
 )
 
@@ -30,6 +32,11 @@ type Config struct {
 
 	// Queue is how many runs of one caller may wait. Zero means 64.
 	Queue int
+
+	// CallerLimits returns how many runs of a caller may execute at once, and
+	// how many may wait, in place of PerCaller and Queue; zero stands for
+	// those. It must be quick. Nil means that all callers are alike.
+	CallerLimits func(caller string) (runs, queued int)
 
 	// RunTimeout ends a turn that is still working. Zero means one hour, a
 	// negative value means never.
@@ -132,6 +139,12 @@ func NewEngine(ctx context.Context, store Store, agents Agents, cfg Config) (*En
 		e.claimer = work.NewClaimer(store, work.Config{Drain: cfg.Drain, Logger: cfg.Logger})
 	}
 	e.claimer.Handle(work.KindRun, e.cfg.Workers, e.cfg.PerCaller, e.handle)
+	if limits := e.cfg.CallerLimits; limits != nil {
+		e.claimer.LimitGroups(work.KindRun, func(caller string) int {
+			runs, _ := limits(caller)
+			return runs
+		})
+	}
 	return e, nil
 }
 
@@ -150,9 +163,15 @@ func (e *Engine) Task(ctx context.Context, owner Owner, id a2a.TaskID) (Record, 
 }
 
 // Cancel ends a task at once: what its run still puts out changes nothing. The
-// errors are [ErrNotFound] and [ErrEnded].
-func (e *Engine) Cancel(ctx context.Context, owner Owner, id a2a.TaskID) (Record, error) {
-	rec, err := e.store.Cancel(ctx, owner, id, e.cfg.Now(), work.Effects{})
+// errors are [ErrNotFound] and [ErrEnded]. The entries are stored with the
+// change; the id of the task is filled in.
+func (e *Engine) Cancel(ctx context.Context, owner Owner, id a2a.TaskID, entries ...audit.Entry) (Record, error) {
+	for i := range entries {
+		entries[i].TaskID = string(id)
+	}
+	// What the run has used by now is not known.
+	effects := work.Effects{Settle: []quota.Use{{ID: string(id), AsHeld: true}}, Audit: entries}
+	rec, err := e.store.Cancel(ctx, owner, id, e.cfg.Now(), effects)
 	if err != nil {
 		return Record{}, err
 	}

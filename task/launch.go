@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -11,8 +12,12 @@ import (
 
 // accept stores a message with a claim if this node has room for its run, and
 // starts the run as soon as the store has taken the message.
-func (e *Engine) accept(ctx context.Context, message *a2a.Message, store func(Admission) (Accepted, error)) (Reply, error) {
+func (e *Engine) accept(ctx context.Context, owner Owner, message *a2a.Message, store func(Admission) (Accepted, error)) (Reply, error) {
 	admission := Admission{Lease: e.claimer.Lease(), PerCaller: e.cfg.PerCaller, Queue: e.cfg.Queue}
+	if e.cfg.CallerLimits != nil {
+		runs, queued := e.cfg.CallerLimits(owner.Caller)
+		admission.PerCaller, admission.Queue = cmp.Or(runs, admission.PerCaller), cmp.Or(queued, admission.Queue)
+	}
 	slot, room := e.claimer.Reserve(work.KindRun)
 	if !room {
 		accepted, err := store(admission)

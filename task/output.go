@@ -9,6 +9,7 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/work"
 )
 
@@ -53,7 +54,8 @@ type output struct {
 	timer     *time.Timer
 	closed    bool
 	overflow  bool
-	err       error // of a commit; nothing is committed after it
+	err       error       // of a commit; nothing is committed after it
+	settle    []quota.Use // with the end of the turn
 
 	turn      int
 	unnamed   a2a.ArtifactID // the artifact that nameless chunks belong to
@@ -228,23 +230,31 @@ func (o *output) overflowed() bool {
 	return o.overflow
 }
 
+// last is what a turn ends with.
+type last struct {
+	events []Event
+	until  time.Time   // see Batch.Until
+	settle []quota.Use // of the caller's quota
+}
+
 // finish commits what is pending together with the end of the turn. The output
 // must be closed.
-func (o *output) finish(then Then, end func(*draft) (events []Event, until time.Time, err error)) error {
+func (o *output) finish(then Then, end func(*draft) (last, error)) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return o.err
 	}
-	events, until, err := end(o.draft)
+	last, err := end(o.draft)
 	if err != nil {
 		return err
 	}
-	o.pending = append(o.pending, events...)
+	o.pending = append(o.pending, last.events...)
 	if then == Hold && len(o.pending) == 0 {
 		return nil
 	}
-	o.commit(then, until)
+	o.settle = last.settle
+	o.commit(then, last.until)
 	return o.err
 }
 
@@ -254,7 +264,7 @@ func (o *output) finish(then Then, end func(*draft) (events []Event, until time.
 func (o *output) append(batch Batch) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), storeTimeout)
-		err := o.store.Append(ctx, o.fence, batch, work.Effects{})
+		err := o.store.Append(ctx, o.fence, batch, work.Effects{Settle: o.settle})
 		cancel()
 		if err == nil || errors.Is(err, ErrFenced) || errors.Is(err, ErrEnded) {
 			return err

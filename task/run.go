@@ -10,6 +10,7 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/work"
 )
 
@@ -21,6 +22,21 @@ var errDeadline = errors.New("the run took too long")
 type ending struct {
 	outcome agent.Outcome
 	then    Then
+}
+
+// settled is what the end of a turn settles of its caller's quota. What failed or
+// was refused uses up what was measured of it and no more; else what was not
+// measured counts as it was held. A turn that is suspended goes on.
+func settled(id a2a.TaskID, outcome agent.Outcome) []quota.Use {
+	use := quota.Use{ID: string(id), Amount: quota.Amount{Tokens: outcome.Tokens}}
+	switch outcome.State {
+	case a2a.TaskStateWorking:
+		return nil
+	case a2a.TaskStateFailed, a2a.TaskStateRejected:
+	default:
+		use.AsHeld = true
+	}
+	return []quota.Use{use}
 }
 
 // handle does the work of a claimed run: one turn of one task. It is the
@@ -247,16 +263,17 @@ func (e *Engine) tooLarge() agent.Outcome {
 
 // finish writes the end of a turn. The output must be closed.
 func (e *Engine) finish(log *slog.Logger, out *output, end ending) (finished bool) {
-	err := out.finish(end.then, func(d *draft) (events []Event, until time.Time, err error) {
+	err := out.finish(end.then, func(d *draft) (l last, err error) {
 		unchanged := end.outcome.State == a2a.TaskStateWorking && end.outcome.Message == nil
 		if end.then == Hold || end.then == Suspend && unchanged {
-			return nil, until, nil
+			return last{}, nil
 		}
 		event, err := e.end(d, &end.outcome)
 		if d.rec.State.Interrupted() && e.cfg.InputWait > 0 {
-			until = d.rec.StatusAt.Add(e.cfg.InputWait)
+			l.until = d.rec.StatusAt.Add(e.cfg.InputWait)
 		}
-		return []Event{event}, until, err
+		l.events, l.settle = []Event{event}, settled(d.rec.ID, end.outcome)
+		return l, err
 	})
 	switch {
 	case err == nil:

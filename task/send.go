@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
+	"github.com/legation/legation/internal/audit"
+	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/work"
 )
 
@@ -26,6 +29,30 @@ type Request struct {
 
 	Metadata            a2a.Struct
 	AcceptedOutputModes []string
+
+	// Hold is what to set aside of the caller's quota for the turn; its ID is
+	// filled in. The turn's end settles it. Nil sets nothing aside. A message
+	// that joins its task holds nothing more.
+	Hold *quota.Hold
+
+	// Audit is the evidence of the message, stored with it. The id of the task
+	// and the hash of the message are filled in. A message that joins leaves
+	// none.
+	Audit []audit.Entry
+}
+
+// effects are what is stored with a message for a task.
+func (r *Request) effects(id a2a.TaskID, hash [32]byte) (effects work.Effects) {
+	if r.Hold != nil {
+		hold := *r.Hold
+		hold.ID = string(id)
+		effects.Hold = &hold
+	}
+	for _, entry := range r.Audit {
+		entry.TaskID, entry.Hash = string(id), hex.EncodeToString(hash[:])
+		effects.Audit = append(effects.Audit, entry)
+	}
+	return effects
 }
 
 // Reply is the answer to a message: exactly one of its members is set.
@@ -43,7 +70,7 @@ const storeTimeout = time.Minute
 //
 // The errors are [ErrNotFound], [ErrContextMismatch], [ErrEnded], [ErrWorking],
 // [ErrMessageChanged], [ErrTooLarge], [ErrBusy], [ErrNoSkill], [ErrStopping],
-// and whatever *a2a.Error an [agent.Responder] answers with.
+// a [quota.ExceededError] if Request.Hold does not fit, and whatever *a2a.Error an [agent.Responder] answers with.
 func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, error) {
 	if e.claimer.Stopping() {
 		return Reply{}, ErrStopping
@@ -57,8 +84,9 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	if req.Message.TaskID != "" {
-		return e.accept(stored, req.Message, func(adm Admission) (Accepted, error) {
-			return e.store.Continue(stored, e.continuation(key, req, adm), work.Effects{})
+		effects := req.effects(req.Message.TaskID, key.Hash)
+		return e.accept(stored, owner, req.Message, func(adm Admission) (Accepted, error) {
+			return e.store.Continue(stored, e.continuation(key, req, adm), effects)
 		})
 	}
 
@@ -84,8 +112,9 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 	if rec.Size() > e.limit {
 		return Reply{}, ErrTooLarge
 	}
-	return e.accept(stored, req.Message, func(adm Admission) (Accepted, error) {
-		return e.store.Create(stored, NewTask{Record: rec, Event: first, Message: key, Admission: adm, NewContext: newContext}, work.Effects{})
+	effects := req.effects(rec.ID, key.Hash)
+	return e.accept(stored, owner, req.Message, func(adm Admission) (Accepted, error) {
+		return e.store.Create(stored, NewTask{Record: rec, Event: first, Message: key, Admission: adm, NewContext: newContext}, effects)
 	})
 }
 

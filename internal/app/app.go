@@ -14,10 +14,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/legation/legation/internal/access"
+	"github.com/legation/legation/internal/access/issuer"
 	"github.com/legation/legation/internal/config"
+	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/server"
 	"github.com/legation/legation/store/sqlite"
@@ -48,82 +52,157 @@ type Options struct {
 
 // App is one server, built and not yet running.
 type App struct {
-	cfg      config.Config
-	log      *slog.Logger
-	store    *sqlite.Store
-	claimer  *work.Claimer
-	server   *server.Server
-	listener net.Listener
-	agents   []server.Agent
-	public   string
-	ready    atomic.Bool
+	*core
+	claimer   *work.Claimer
+	engine    *task.Engine
+	server    *server.Server
+	listener  net.Listener
+	admin     *adminListener // nil: there is no admin API
+	directory *access.Directory
+	issuers   *issuer.Set
+	recorder  *recorder
+	publisher *publisher
+	turns     turns
+	secure    *secureListener // nil: plain HTTP
+	unwatch   func()
+	public    string
+	ready     atomic.Bool
 }
 
-// New opens the store, binds the address and builds everything on them. On
+// New opens the store, binds the addresses and builds everything on them. On
 // error nothing stays open. [App.Run] or [App.Close] must follow.
 func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: opts.Logger}
-	if a.log == nil {
-		a.log = slog.New(slog.DiscardHandler)
+	log := opts.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
+	declared, err := declare(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{unwatch: func() {}}
 	defer func() {
 		if err != nil {
 			a.Close()
 		}
 	}()
-	published, err := publish(cfg, opts.Extra, a.log)
-	if err != nil {
-		return nil, err
-	}
-	secure := opts.TLS
-	if secure == nil && cfg.TLSCert != "" {
-		if secure, err = loadTLS(cfg.TLSCert, cfg.TLSKey, opts.LookAlways, a.log); err != nil {
-			return nil, err
-		}
-	}
-	if a.listener, err = listen(ctx, cfg.Listen); err != nil {
+	if err := a.listen(ctx, cfg, opts, log); err != nil {
 		return nil, err
 	}
 	sync := sqlite.Full
 	if opts.Unsynced {
 		sync = sqlite.Off
 	}
-	if a.store, err = sqlite.Open(ctx, cfg.Data, sqlite.Config{Sync: sync, Logger: a.log}); err != nil {
+	if a.core, err = openCore(ctx, cfg, declared.host(), sync, log); err != nil {
 		return nil, err
 	}
+	if _, err := a.registry.Publish(ctx, declared.documents, declared.host()); err != nil {
+		return nil, fmt.Errorf("--publish: %w", err)
+	}
+	if err := a.build(ctx, opts, declared); err != nil {
+		return nil, err
+	}
+	if err := a.openAdmin(ctx); err != nil {
+		return nil, err
+	}
+	a.unwatch = a.registry.Watch(a.follow)
+	return a, nil
+}
+
+// listen binds the address, with TLS where it is asked for.
+func (a *App) listen(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger) (err error) {
+	settings := opts.TLS
+	if settings == nil && cfg.TLSCert != "" {
+		if settings, err = loadTLS(cfg.TLSCert, cfg.TLSKey, opts.LookAlways, log); err != nil {
+			return err
+		}
+	}
+	if a.listener, err = listen(ctx, "--listen", cfg.Listen); err != nil {
+		return err
+	}
 	scheme := "http://"
-	if secure != nil {
-		scheme, a.listener = "https://", tls.NewListener(a.listener, secure)
+	if settings != nil {
+		a.secure = newSecureListener(settings)
+		scheme, a.listener = "https://", a.secure.wrap(a.listener)
 	}
 	a.public = cfg.PublicURL
 	if a.public == "" {
 		a.public = scheme + a.listener.Addr().String()
 	}
+	return nil
+}
+
+// build makes the parts of the server role.
+func (a *App) build(ctx context.Context, opts Options, declared *declared) (err error) {
+	cfg := a.cfg
+	a.recorder = newRecorder(a.store, a.log)
+	a.issuers = issuer.New(a.askIssuer, issuer.Config{Logger: a.log})
+	var proxies []access.Proxy
+	for _, text := range cfg.ClientProxies {
+		p, err := config.ParseClientProxy(text)
+		if err != nil {
+			return err
+		}
+		proxies = append(proxies, access.Proxy{Name: p.Name, Header: p.Header, Networks: p.Networks, SPKI: p.SPKI})
+	}
+	if a.directory, err = access.NewDirectory(access.Config{Tokens: a.issuers, Proxies: proxies}); err != nil {
+		return err
+	}
+	a.publisher = &publisher{
+		extra: opts.Extra, name: cfg.Name, vault: a.vault, log: a.log, set: a.registry.Set,
+		answers: &answers{cfg: cfg, programs: declared.programs, vault: a.vault, egress: a.egress, log: a.log},
+	}
 	a.claimer = work.NewClaimer(a.store, work.Config{Drain: drain(cfg.Drain), Logger: a.log})
-	engine, err := task.NewEngine(ctx, a.store, published, task.Config{
-		Claimer: a.claimer, Workers: cfg.Workers, PerCaller: cfg.PerCaller, Queue: cfg.Queue,
+	a.engine, err = task.NewEngine(ctx, a.store, &a.publisher.catalog, task.Config{
+		Claimer: a.claimer, Workers: cfg.Workers, PerCaller: cfg.PerCaller, Queue: cfg.Queue, CallerLimits: a.turns.of,
 		RunTimeout: cfg.RunTimeout, InputWait: cfg.InputWait, MaxBytes: cfg.MaxTask, Logger: a.log,
 	})
 	if err != nil {
-		return nil, err
-	}
-	if a.agents, err = published.cards(cfg); err != nil {
-		return nil, err
+		return err
 	}
 	wait := cfg.WaitLimit
 	if wait == 0 {
 		wait = cfg.RunTimeout + time.Minute // its end is to be seen, and it may be queued
 	}
-	a.server, err = server.New(engine, a.agents, server.Config{
+	a.server, err = server.New(a.engine, nil, server.Config{
 		PublicURL: a.public, MaxBody: cfg.MaxBody, WaitLimit: wait,
+		Callers:     &callers{directory: a.directory, record: a.recorder.record},
+		Audit:       a.recorder.record,
 		CardSince:   a.store.CardSince,
 		Unavailable: unavailable,
 		Logger:      a.log,
 	})
-	return a, err
+	a.publisher.server = a.server
+	return err
+}
+
+// follow makes what is registered take effect: first who may do less, then what
+// there is to be done. It is called with every change, one at a time.
+func (a *App) follow(set registry.Set) {
+	all, err := clients(set)
+	var affected []string
+	if err == nil {
+		affected, err = a.directory.Set(all)
+	}
+	if err != nil {
+		a.log.Error("remote clients could not be taken over; nobody is let in by what changed", "error", err)
+	}
+	for _, name := range affected {
+		a.log.Info("what a remote client held open has ended", "client", name)
+	}
+	a.turns.set(set)
+	if a.secure != nil {
+		a.secure.askFor(certificates(all))
+	}
+	a.publisher.publish(context.Background())
+}
+
+// askIssuer is the client with which an issuer of tokens is asked.
+func (a *App) askIssuer(name string) (*http.Client, error) {
+	return guarded(a.egress, issuerExceptions(a.registry.Set(), name))
 }
 
 // unavailable tells what the store gets over from what it does not.
@@ -139,11 +218,11 @@ func drain(d time.Duration) time.Duration {
 	return d
 }
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen, or port 0 for a free one", address, err)
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with %s, or port 0 for a free one", address, err, flag)
 	}
 	return l, nil
 }
@@ -155,7 +234,11 @@ func (a *App) URL() string { return a.public }
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
 // Agents are the published agents, without what the server adds to their cards.
-func (a *App) Agents() []server.Agent { return a.agents }
+func (a *App) Agents() []server.Agent { return a.publisher.Agents() }
+
+// Open reports whether everybody on this machine is served, because no remote
+// client is registered.
+func (a *App) Open() bool { return a.directory.Len() == 0 }
 
 // Hurry ends the time that runs have to finish when the app stops. It may be
 // called at any time, and again.
@@ -172,7 +255,12 @@ func (a *App) Close() error {
 			errs = append(errs, err)
 		}
 	}
-	if a.store != nil {
+	a.unwatch()
+	a.admin.close()
+	if a.issuers != nil {
+		a.issuers.Close()
+	}
+	if a.core != nil {
 		errs = append(errs, a.store.Close())
 	}
 	return errors.Join(errs...)
@@ -197,6 +285,12 @@ func (a *App) Run(ctx context.Context) error {
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	go func() { worked <- a.claimer.Run(workCtx) }()
+	beside, stopBeside := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBeside()
+	var others sync.WaitGroup
+	others.Go(func() { a.recorder.run(beside) })
+	others.Go(func() { a.forget(beside) })
+	a.admin.serve()
 	a.ready.Store(true)
 	a.log.Info("serving", "address", a.Addr(), "url", a.public, "data", a.cfg.Data)
 
@@ -220,6 +314,11 @@ func (a *App) Run(ctx context.Context) error {
 	if err := <-served; err != nil && !errors.Is(err, http.ErrServerClosed) {
 		failure = errors.Join(failure, err)
 	}
+	a.admin.stop(closing)
+	a.unwatch()
+	stopBeside()
+	others.Wait()
+	a.issuers.Close()
 	failure = errors.Join(failure, a.store.Close())
 	a.log.Info("stopped")
 	return failure

@@ -2,20 +2,19 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
-	"os"
-	"strings"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
-	"github.com/legation/legation/guard"
-	"github.com/legation/legation/internal/config"
-	"github.com/legation/legation/internal/provider/command"
-	"github.com/legation/legation/internal/provider/echo"
-	"github.com/legation/legation/internal/provider/openai"
+	"github.com/legation/legation/card"
+	"github.com/legation/legation/internal/registry"
+	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/server"
 )
 
@@ -26,104 +25,148 @@ type Published struct {
 	Answer agent.Agent
 }
 
-// skills are all that is published. It implements task.Agents.
-type skills []Published
+// skillKey names a skill of an agent.
+type skillKey struct{ agent, skill string }
+
+// catalog is what answers for every skill that is published now. It implements
+// task.Agents.
+type catalog struct {
+	current atomic.Pointer[map[skillKey]agent.Agent]
+}
 
 // Agent finds what answers for a skill.
-func (s skills) Agent(name, skill string) (agent.Agent, bool) {
-	for _, p := range s {
-		if p.Agent == name && p.Skill.ID == skill {
-			return p.Answer, true
-		}
+func (c *catalog) Agent(name, skill string) (agent.Agent, bool) {
+	all := c.current.Load()
+	if all == nil {
+		return nil, false
 	}
-	return nil, false
+	answer, ok := (*all)[skillKey{name, skill}]
+	return answer, ok
 }
 
-// publish builds what the configuration names.
-func publish(cfg config.Config, extra []Published, log *slog.Logger) (skills, error) {
-	all := skills(extra)
-	var errs []error
-	for _, text := range cfg.Publish {
-		p, err := config.ParsePublication(text)
+// publisher serves the agents that are registered, and those written in Go.
+type publisher struct {
+	extra   []Published
+	name    string // on the card of the default agent written in Go
+	answers *answers
+	vault   *vault.Vault
+	log     *slog.Logger
+	catalog catalog
+	server  *server.Server
+	set     func() registry.Set // what is registered now
+
+	mu       sync.Mutex // held while a set is published
+	agents   []server.Agent
+	troubles map[registry.ID][]string
+}
+
+// publish serves what is registered from now on. An agent that cannot be served
+// is left out, with why, and is no trouble to the others.
+func (p *publisher) publish(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	set := p.set() // under the lock, so that what is newer is never undone
+	found := map[skillKey]agent.Agent{}
+	p.agents, p.troubles = nil, map[registry.ID][]string{}
+	for _, agent := range p.written(found) {
+		p.agents = append(p.agents, agent)
+	}
+	for _, doc := range set.Documents {
+		if doc.Kind != registry.KindAgent {
+			continue
+		}
+		form, err := p.agent(ctx, set, doc, found)
 		if err == nil {
-			var one Published
-			if one, err = build(p, cfg, log); err == nil {
-				if _, taken := all.Agent(p.Agent, p.Skill); taken {
-					err = fmt.Errorf("%q is published twice", p.Skill)
-				}
-				all = append(all, one)
-			}
+			err = p.server.Check(ctx, form)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("--publish: %w", err))
+			p.trouble(doc.ID(), err)
+			continue
 		}
+		p.agents = append(p.agents, form)
 	}
-	return all, errors.Join(errs...)
+	p.catalog.current.Store(&found)
+	if err := p.server.Publish(ctx, p.agents); err != nil {
+		p.log.Error("agents could not be published; those before are served on", "error", err)
+	}
 }
 
-// build makes what answers for one publication, and the text of its skill.
-func build(p config.Publication, cfg config.Config, log *slog.Logger) (Published, error) {
-	log = log.With("skill", p.Skill)
-	skill := a2a.AgentSkill{ID: p.Skill, Name: p.Skill}
-	var answer agent.Agent
+// trouble notes why something that is registered has no effect. The lock is held.
+func (p *publisher) trouble(id registry.ID, err error) {
+	p.troubles[id] = append(p.troubles[id], err.Error())
+	p.log.Warn("not published", "document", id, "reason", err)
+}
+
+// Troubles returns why a document has no effect beyond what it says itself.
+func (p *publisher) Troubles(id registry.ID) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.troubles[id])
+}
+
+// Agents returns what is served.
+func (p *publisher) Agents() []server.Agent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.agents)
+}
+
+// written are the agents written in Go, one card each.
+func (p *publisher) written(found map[skillKey]agent.Agent) []server.Agent {
+	var agents []server.Agent
+	at := make(map[string]int)
+	for _, one := range p.extra {
+		i, known := at[one.Agent]
+		if !known {
+			i = len(agents)
+			at[one.Agent] = i
+			agents = append(agents, server.Agent{Name: one.Agent, Card: a2a.AgentCard{
+				Name:               cmp.Or(one.Agent, p.name),
+				Description:        "An agent published by Legation.",
+				Version:            "1.0.0",
+				Capabilities:       a2a.AgentCapabilities{Streaming: new(true)},
+				DefaultInputModes:  []string{"text/plain"},
+				DefaultOutputModes: []string{"text/plain"},
+			}, TokenBudget: true})
+		}
+		agents[i].TokenBudget = agents[i].TokenBudget && budgeted(one.Answer)
+		agents[i].Card.Skills = append(agents[i].Card.Skills, one.Skill)
+		found[skillKey{one.Agent, one.Skill.ID}] = one.Answer
+	}
+	return agents
+}
+
+// agent makes what is served of a document.
+func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Document, found map[skillKey]agent.Agent) (server.Agent, error) {
+	spec := registry.Effective(doc.Spec.(*registry.Agent))
+	form := server.Agent{
+		Name: string(doc.Name), Root: spec.Root, DefaultSkill: string(spec.DefaultSkill),
+		Card: cardOf(doc.Name, spec), TokenBudget: true,
+	}
+	for _, one := range spec.Skills {
+		skill := registry.Effective(&registry.Agent{Skills: []registry.Skill{one}}).Skills[0]
+		answer, err := p.answers.of(set, skill.Configuration)
+		if err != nil {
+			p.trouble(doc.ID(), fmt.Errorf("skill %q: %w", skill.ID, err))
+			continue
+		}
+		found[skillKey{form.Name, string(skill.ID)}] = answer
+		form.TokenBudget = form.TokenBudget && budgeted(answer)
+		form.Card.Skills = append(form.Card.Skills, skillOf(skill))
+		if !skill.Public {
+			form.Private = append(form.Private, string(skill.ID))
+		}
+	}
+	if len(form.Card.Skills) == 0 {
+		return form, errors.New("none of its skills can be served")
+	}
+	if !slices.ContainsFunc(form.Card.Skills, func(s a2a.AgentSkill) bool { return s.ID == form.DefaultSkill }) {
+		form.DefaultSkill = ""
+	}
+	form.Card.SecuritySchemes, form.Card.SecurityRequirements = security(set, doc.Name)
 	var err error
-	switch {
-	case p.Echo:
-		answer = echo.New()
-		skill.Description = "Returns what it was sent."
-		skill.Tags = []string{"echo"}
-		skill.InputModes, skill.OutputModes = []string{"*/*"}, []string{"*/*"}
-	case p.Model != "":
-		answer, err = model(p.Model, cfg.OpenAI, log)
-		skill.Description = "Answers with the language model " + p.Model + "."
-		skill.Tags = []string{"chat"}
-		skill.InputModes, skill.OutputModes = []string{"text/plain", "application/json"}, []string{"text/plain"}
-	default:
-		var program []string
-		if program, err = command.Parse(p.Command); err != nil {
-			break
-		}
-		if p.Command == "echo" {
-			log.Warn("the program echo reads no input; to return what is sent, publish echo: with a colon")
-		}
-		answer, err = command.New(command.Config{Program: program, Env: programEnv(cfg.PassEnv), Timeout: cfg.RunTimeout, MaxOutput: int64(cfg.MaxTask), Logger: log})
-		skill.Description = "Runs a program on the text of the message and returns what it puts out."
-		skill.Tags = []string{"program"}
-		skill.InputModes, skill.OutputModes = []string{"text/plain"}, []string{"text/plain"}
-	}
-	if err != nil {
-		return Published{}, fmt.Errorf("skill %q: %w", p.Skill, err)
-	}
-	return Published{Agent: p.Agent, Skill: skill, Answer: answer}, nil
-}
-
-// programEnv is the environment that a published program starts with.
-func programEnv(pass []string) []string {
-	var env []string
-	for _, name := range append([]string{"PATH", "HOME", "LANG", "TMPDIR"}, pass...) {
-		if value, set := os.LookupEnv(name); set {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
-}
-
-// model reaches an OpenAI-compatible endpoint through the guard. The host that
-// the operator named may be on this machine or network; nothing else may.
-func model(name string, endpoint config.OpenAI, log *slog.Logger) (agent.Agent, error) {
-	base := cmp.Or(endpoint.BaseURL, "https://api.openai.com/v1")
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("OPENAI_BASE_URL %q is not an absolute URL", base)
-	}
-	if endpoint.Key == "" && endpoint.BaseURL == "" {
-		return nil, errors.New("OPENAI_API_KEY is not set; set it, or set OPENAI_BASE_URL to an endpoint that needs no key")
-	}
-	out, err := guard.New(guard.Policy{AllowHosts: []string{u.Host}})
-	if err != nil {
-		return nil, err
-	}
-	return openai.New(openai.Config{BaseURL: base, Key: endpoint.Key, Model: name, HTTPClient: out.HTTP(), Logger: log})
+	form.Signers, err = p.signers(ctx, spec.SigningKeys)
+	return form, err
 }
 
 // budgeted reports whether an agent keeps to the token budget of a turn.
@@ -132,43 +175,21 @@ func budgeted(a agent.Agent) bool {
 	return ok && b.Budgeted()
 }
 
-// cards describes the published agents, one card each.
-func (s skills) cards(cfg config.Config) ([]server.Agent, error) {
-	var agents []server.Agent
-	at := make(map[string]int)
-	for _, p := range s {
-		i, known := at[p.Agent]
-		if !known {
-			i = len(agents)
-			at[p.Agent] = i
-			agents = append(agents, server.Agent{Name: p.Agent, Card: a2a.AgentCard{
-				Name:               cmp.Or(p.Agent, cfg.Name),
-				Version:            "1.0.0",
-				Capabilities:       a2a.AgentCapabilities{Streaming: new(true)},
-				DefaultInputModes:  []string{"text/plain"},
-				DefaultOutputModes: []string{"text/plain"},
-			}, TokenBudget: true})
-		}
-		agents[i].TokenBudget = agents[i].TokenBudget && budgeted(p.Answer)
-		agents[i].Card.Skills = append(agents[i].Card.Skills, p.Skill)
-	}
-	for i := range agents {
-		var names []string
-		for _, skill := range agents[i].Card.Skills {
-			names = append(names, skill.ID)
-		}
-		agents[i].Card.Description = "An agent published by Legation. Skills: " + strings.Join(names, ", ") + "."
-	}
-	for _, text := range cfg.DefaultSkills {
-		name, skill, err := config.ParseDefaultSkill(text)
+// signers reads the keys that sign a card. Without all of them the agent is not
+// served: those who trust it would have to refuse it.
+func (p *publisher) signers(ctx context.Context, names []registry.SecretName) ([]card.Signer, error) {
+	var signers []card.Signer
+	for i, name := range names {
+		value, err := p.vault.Open(ctx, vault.Reference{Name: string(name)}, vault.Use{Who: "legation", Purpose: "sign agent cards"})
 		if err != nil {
-			return nil, fmt.Errorf("--default-skill: %w", err)
+			return nil, fmt.Errorf("signingKeys[%d] cannot be read: %w; store it with: legation secret put", i, err)
 		}
-		i, known := at[name]
-		if _, published := s.Agent(name, skill); !known || !published {
-			return nil, fmt.Errorf("--default-skill %s: no such skill is published", text)
+		key, err := card.ParsePrivateKey(value.Reveal())
+		value.Wipe()
+		if err != nil {
+			return nil, fmt.Errorf("signingKeys[%d]: %w; make one with: legation card keygen", i, err)
 		}
-		agents[i].DefaultSkill = skill
+		signers = append(signers, card.Signer{Key: key})
 	}
-	return agents, nil
+	return signers, nil
 }

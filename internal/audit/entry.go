@@ -32,6 +32,9 @@ type Entry struct {
 	// Party is the remote client or remote agent it concerns.
 	Party string `json:"party,omitzero"`
 
+	// Agent is the agent of ours that was called.
+	Agent string `json:"agent,omitzero"`
+
 	// Operation is what was done: a method of the protocol, or a word of the
 	// administration such as "apply" or "card refresh".
 	Operation string `json:"operation"`
@@ -39,6 +42,10 @@ type Entry struct {
 	// Outcome is how it went, and Reason the code that says why.
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason,omitzero"`
+
+	// From is where a refused request came from: an address, behind the name
+	// of the proxy that passed it on if one did.
+	From string `json:"from,omitzero"`
 
 	// TaskID and DelegationID name what it was about.
 	TaskID       string `json:"taskId,omitzero"`

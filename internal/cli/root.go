@@ -113,10 +113,23 @@ Those of "conformance check" are in its own help.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(
-		newServe(io), newDemo(io), newVersion(io),
-		newCard(io), newSend(io), newTask(io), newConformance(io),
+	const speak, administer = "speak", "administer"
+	root.AddGroup(
+		&cobra.Group{ID: speak, Title: "Publish agents and call them:"},
+		&cobra.Group{ID: administer, Title: "Administer an installation:"},
 	)
+	add(root, speak, newServe(io), newDemo(io), newSend(io), newTask(io), newCard(io))
+	add(root, administer, newApply(io), newGet(io), newDelete(io), newSchema(io), newSecret(io),
+		newClient(io), newAgent(io), newPerson(io), newAudit(io))
+	root.AddCommand(newConformance(io), newVersion(io))
 	wrapArgs(root)
 	return root
+}
+
+// add puts commands under a heading of the help, in order.
+func add(root *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, cmd := range commands {
+		cmd.GroupID = group
+	}
+	root.AddCommand(commands...)
 }

@@ -16,9 +16,13 @@ import (
 func newTask(io streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "task",
-		Short: "Look at tasks of an agent, watch and cancel them",
+		Short: "Look at tasks of an agent, or of this installation, watch and cancel them",
+		Long: `With the URL of an agent these commands ask that agent, and see what it shows to
+you. Without one they ask the administration of an installation, which knows
+the tasks of all its agents and callers.`,
 		Example: `  legation task list http://127.0.0.1:8700
-  legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000`,
+  legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000
+  legation task list --state working`,
 		Args: takesCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -28,20 +32,32 @@ func newTask(io streams) *cobra.Command {
 
 func newTaskCancel(io streams) *cobra.Command {
 	var r remote
+	var here administration
 	var out output
 	cmd := &cobra.Command{
-		Use:   "cancel URL ID",
-		Short: "Ask an agent to cancel a task",
-		Long: `Cancel asks the agent to end a task and waits until that is certain.
+		Use:   "cancel [URL] ID",
+		Short: "Cancel a task, of an agent or of this installation",
+		Long: `Cancel asks the agent to end a task and waits until that is certain. Without a URL
+it cancels a task of this installation, whoever began it.
 
 The exit status is 0 if the task is canceled, also if it was before, and 3 if it
-ended in another way.`,
+ended in another way.
+
+` + connectionText,
 		Example: `  legation task cancel http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000
-  legation task cancel http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000 -o json`,
-		Args: takes(2, "the URL of an agent and a task id"),
+  legation task cancel 0198c2f4-1111-7000-8000-000000000000 -o json`,
+		Args: takesTask,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.url = args[0]
 			if err := out.check(); err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return here.run(cmd, io, &r, func(ctx context.Context, in *installation) error {
+					return cancelHere(ctx, io, in, args[0], &out)
+				})
+			}
+			r.url = args[0]
+			if err := here.unused(cmd); err != nil {
 				return err
 			}
 			ctx, cancel := r.limit(cmd.Context())
@@ -57,6 +73,7 @@ ended in another way.`,
 	}
 	out.flag(cmd, "the task as it is then")
 	r.flags(cmd, askTimeout)
+	here.flags(cmd)
 	return cmd
 }
 

@@ -21,15 +21,31 @@ type lookup struct {
 
 func newTaskGet(io streams) *cobra.Command {
 	l := lookup{history: -1}
+	var here administration
+	var content bool
 	cmd := &cobra.Command{
-		Use:   "get URL ID",
+		Use:   "get [URL] ID",
 		Short: "Show a task as it is now",
+		Long: `Get shows a task of an agent. Without a URL it shows one of this installation,
+whoever it belongs to: when it began and what became of it, and what was said
+only to an administrator who asks for it with --content.
+
+` + connectionText,
 		Example: `  legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000
   legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000 --history 0 -o json
-  legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000 --out results`,
-		Args: takes(2, "the URL of an agent and a task id"),
+  legation task get http://127.0.0.1:8700 0198c2f4-1111-7000-8000-000000000000 --out results
+  legation task get 0198c2f4-1111-7000-8000-000000000000`,
+		Args: takesTask,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return here.run(cmd, io, &l.remote, func(ctx context.Context, in *installation) error {
+					return getHere(ctx, io, in, args[0], content, &l.output)
+				}, "history", "out")
+			}
 			l.remote.url = args[0]
+			if err := here.unused(cmd, "content"); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("history") && l.history < 0 {
 				return usageError{errors.New("--history must not be below zero")}
 			}
@@ -40,6 +56,8 @@ func newTaskGet(io streams) *cobra.Command {
 	cmd.Flags().StringVar(&l.out, "out", "", "directory to write the files of the task to; nothing that exists is replaced")
 	l.output.flag(cmd, "the task as the protocol has it")
 	l.remote.flags(cmd, askTimeout)
+	cmd.Flags().BoolVar(&content, "content", false, "without a URL: show what was said, too")
+	here.flags(cmd)
 	return cmd
 }
 

@@ -30,16 +30,37 @@ type listing struct {
 
 func newTaskList(io streams) *cobra.Command {
 	var l listing
+	var here administration
+	var q taskQuery
 	cmd := &cobra.Command{
-		Use:     "list URL",
+		Use:     "list [URL]",
 		Aliases: []string{"ls"},
-		Short:   "List tasks of an agent, the latest first",
+		Short:   "List tasks of an agent, or of this installation, the latest first",
+		Long: `List shows tasks that an agent shows to you. Without a URL it lists the tasks of
+this installation, of all its agents and callers.
+
+` + connectionText,
 		Example: `  legation task list http://127.0.0.1:8700
   legation task list http://127.0.0.1:8700 --state working --since 2h
-  legation task list http://127.0.0.1:8700 --limit 1000 -o json`,
-		Args: takes(1, "the URL of an agent"),
+  legation task list http://127.0.0.1:8700 --limit 1000 -o json
+  legation task list --caller acme --state input-required`,
+		Args: func(_ *cobra.Command, args []string) error {
+			return takes(min(len(args), 1), "the URL of an agent, or nothing")(nil, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				query, err := l.query()
+				if err != nil {
+					return err
+				}
+				return here.run(cmd, io, &l.remote, func(ctx context.Context, in *installation) error {
+					return q.list(ctx, io, in, query.Status, l.limit, &l.output)
+				}, "since", "context")
+			}
 			l.remote.url = args[0]
+			if err := here.unused(cmd, "agent", "caller"); err != nil {
+				return err
+			}
 			return l.run(cmd.Context(), io)
 		},
 	}
@@ -49,6 +70,9 @@ func newTaskList(io streams) *cobra.Command {
 	cmd.Flags().IntVar(&l.limit, "limit", 50, "list at most this many")
 	l.output.flag(cmd, "an array of tasks")
 	l.remote.flags(cmd, askTimeout)
+	cmd.Flags().StringVar(&q.agent, "agent", "", "without a URL: only tasks of this agent")
+	cmd.Flags().StringVar(&q.caller, "caller", "", "without a URL: only tasks of this caller")
+	here.flags(cmd)
 	return cmd
 }
 

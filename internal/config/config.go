@@ -34,6 +34,37 @@ type Config struct {
 	TLSCert string `env:"TLS_CERT"`
 	TLSKey  string `env:"TLS_KEY"`
 
+	// BehindProxy lets the address be one that other machines reach without
+	// TLS: a proxy in front of it ends TLS. It needs PublicURL.
+	BehindProxy bool `env:"BEHIND_PROXY"`
+
+	// ClientProxies are proxies that may pass on the certificates of clients:
+	// see [ParseClientProxy].
+	ClientProxies []string `env:"CLIENT_PROXY" envSeparator:"\n"`
+
+	// AdminListen is the address of the admin API, "none" for none. Port 0
+	// takes a free one, which commands on this machine find by Data. An address
+	// that other machines reach is served with TLSCert only.
+	AdminListen string `env:"ADMIN_LISTEN"`
+
+	// MasterKey is the file with the keys that secrets are encrypted with. Empty
+	// means master.key in Data, which is created for a new store.
+	// MasterKeys are the keys themselves, for where there is no file.
+	MasterKey  string `env:"MASTER_KEY_FILE"`
+	MasterKeys string `env:"MASTER_KEY,unset"`
+
+	// Programs are programs that documents may name as providers:
+	// "NAME=PROGRAM ARG …".
+	Programs []string `env:"PROGRAM" envSeparator:"\n"`
+
+	// EgressProxy is the URL of a proxy that everything sent to other parties
+	// goes through. Empty means that parties are reached directly. The
+	// environment's own variables for proxies are ignored.
+	EgressProxy string `env:"EGRESS_PROXY"`
+
+	// AuditRetention is how long evidence is kept.
+	AuditRetention time.Duration `env:"AUDIT_RETENTION"`
+
 	// Data is the directory of the embedded store. It is created when missing.
 	Data string `env:"DATA"`
 
@@ -103,19 +134,21 @@ const Prefix = "LEGATION_"
 // Default returns the settings of a server that nobody has set anything for.
 func Default() Config {
 	return Config{
-		Listen:     "127.0.0.1:8700",
-		Data:       defaultData(),
-		Name:       "Legation",
-		RunTimeout: time.Hour,
-		InputWait:  24 * time.Hour,
-		Drain:      30 * time.Second,
-		Workers:    32,
-		PerCaller:  8,
-		Queue:      64,
-		MaxBody:    4 << 20,
-		MaxTask:    8 << 20,
-		LogLevel:   "info",
-		LogFormat:  "text",
+		Listen:         "127.0.0.1:8700",
+		AdminListen:    "127.0.0.1:0",
+		AuditRetention: 400 * 24 * time.Hour,
+		Data:           defaultData(),
+		Name:           "Legation",
+		RunTimeout:     time.Hour,
+		InputWait:      24 * time.Hour,
+		Drain:          30 * time.Second,
+		Workers:        32,
+		PerCaller:      8,
+		Queue:          64,
+		MaxBody:        4 << 20,
+		MaxTask:        8 << 20,
+		LogLevel:       "info",
+		LogFormat:      "text",
 	}
 }
 
@@ -167,8 +200,23 @@ func (c *Config) Check() error {
 	add := func(flag, format string, args ...any) {
 		problems = append(problems, fmt.Errorf("--%s: %s", flag, fmt.Sprintf(format, args...)))
 	}
-	if err := checkListen(c.Listen); err != nil {
+	if err := checkListen(c.Listen, c.TLSCert != "", c.BehindProxy, c.PublicURL); err != nil {
 		add("listen", "%v", err)
+	}
+	if c.AdminListen != NoAdmin {
+		if err := checkAdminListen(c.AdminListen, c.TLSCert != ""); err != nil {
+			add("admin-listen", "%v", err)
+		}
+	}
+	if c.EgressProxy != "" {
+		if u, err := url.Parse(c.EgressProxy); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			add("egress-proxy", "it is not the URL of a proxy, like http://proxy.example:3128")
+		}
+	}
+	for _, text := range c.ClientProxies {
+		if _, err := ParseClientProxy(text); err != nil {
+			add("client-proxy", "%v", err)
+		}
 	}
 	if c.Data == "" {
 		add("data", "name a directory for the store")
@@ -196,6 +244,7 @@ func (c *Config) Check() error {
 		value int64
 	}{
 		{"workers", int64(c.Workers)}, {"runs-per-caller", int64(c.PerCaller)}, {"queue-per-caller", int64(c.Queue)},
+		{"audit-retention", int64(c.AuditRetention)},
 		{"max-body", c.MaxBody}, {"max-task", int64(c.MaxTask)}, {"run-timeout", int64(c.RunTimeout)}, {"input-wait", int64(c.InputWait)},
 	} {
 		if limit.value <= 0 {
@@ -208,17 +257,36 @@ func (c *Config) Check() error {
 	return errors.Join(problems...)
 }
 
-// checkListen holds the rule that a server without registered callers answers
-// loopback only.
-func checkListen(address string) error {
+// NoAdmin is what Config.AdminListen says for no admin API.
+const NoAdmin = "none"
+
+// checkListen holds the rule that nothing is served to other machines in the
+// clear, unless a proxy is said to be in front of it. Who is served there is
+// another question: without registered remote clients this machine alone.
+func checkListen(address string, secure, proxied bool, public string) error {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("%q is not HOST:PORT, for example 127.0.0.1:8700", address)
-	}
-	if loopback(host) {
+	case loopback(host), secure:
 		return nil
+	case !proxied:
+		return fmt.Errorf("%q is reachable from outside, and what is sent there would be readable on the way; give --tls-cert and --tls-key, or say --behind-proxy if a proxy in front of it ends TLS, or listen on 127.0.0.1 or [::1]", address)
+	case public == "":
+		return errors.New("behind a proxy the addresses in cards are the proxy's; give --public-url https://…")
 	}
-	return fmt.Errorf("%q is reachable from outside, but no remote client is registered, so nobody outside could be told from a stranger; listen on 127.0.0.1 or [::1]", address)
+	return nil
+}
+
+func checkAdminListen(address string, secure bool) error {
+	host, _, err := net.SplitHostPort(address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not HOST:PORT, for example 127.0.0.1:8701, nor none", address)
+	case !loopback(host) && !secure:
+		return fmt.Errorf("%q is reachable from outside, and tokens would be readable on the way; give --tls-cert and --tls-key, or listen on 127.0.0.1 or [::1]", address)
+	}
+	return nil
 }
 
 func checkPublicURL(raw string) error {

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"cmp"
 	"errors"
 	"time"
 )
@@ -34,6 +35,21 @@ func (h Hold) Check() error {
 type Use struct {
 	ID     string
 	Amount Amount
+
+	// AsHeld counts what was held wherever Amount is zero: what was not
+	// measured is not taken for nothing.
+	AsHeld bool
+}
+
+// Of is the amount that counts, of a hold of so much.
+func (u Use) Of(held Amount) Amount {
+	used := u.Amount
+	if u.AsHeld {
+		used.Tasks = cmp.Or(used.Tasks, held.Tasks)
+		used.Tokens = cmp.Or(used.Tokens, held.Tokens)
+		used.Cost = cmp.Or(used.Cost, held.Cost)
+	}
+	return used
 }
 
 // Return is the use of a hold of which nothing was used.

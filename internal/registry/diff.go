@@ -18,12 +18,15 @@ type Change struct {
 	ID     ID
 	Action Action
 
-	// Before is the document as it is, nil if it is created. After is the
-	// document as it will be, with its new generation, nil if it is deleted.
+	// Before is the document as it is, nil if it is created, or cannot be read.
+	// After is the document as it will be, with its new generation, nil if it is
+	// deleted.
 	Before, After *Document
 
 	// Fields are the differences of an update, in the order of the fields.
 	Fields []FieldChange
+
+	unread []byte // the document as it is, if it cannot be read
 }
 
 // FieldChange is one difference between two documents.

@@ -3,13 +3,16 @@
 // them, and to whom work may be handed.
 //
 // It reads and writes documents, judges each alone and all together, tells what
-// a change would do, and makes a [Plan] of it. It keeps nothing, opens no file
-// and reaches nothing on the network: whether a party answers is never a reason
-// to refuse a document, so one bad remote agent blocks no other. Values of
-// secrets never pass through it.
+// a change would do, and makes a [Plan] of it. A [Registry] carries plans out in
+// a [Store], with their evidence, and tells those who watch. Nothing here opens
+// a file or reaches the network: whether a party answers is never a reason to
+// refuse a document, so one bad remote agent blocks no other. Values of secrets
+// never pass through it.
 //
-// Its invariant: what [Decode] returns, [EncodeYAML] and [EncodeJSON] write
-// back so that it decodes to the same.
+// Its invariants: what [Decode] returns, [EncodeYAML] and [EncodeJSON] write
+// back so that it decodes to the same; and a change that was made by one is never
+// undone by another who did not know of it.
 //
-// Start reading at [Document], then [Decode], [NewPlan] and [Readiness].
+// Start reading at [Document], then [Decode], [NewPlan], [Readiness] and
+// [Registry].
 package registry

@@ -70,6 +70,10 @@ type Document struct {
 	// means that the document was never stored.
 	Generation int64
 
+	// Published says that the document was published on the command line of the
+	// server, and is changed there: see [Registry.Publish].
+	Published bool
+
 	// Source is where the document was read. The zero value means that it was
 	// not read from a text.
 	Source Source
@@ -109,8 +113,8 @@ func (id ID) Compare(other ID) int {
 	)
 }
 
-// Equal reports whether two documents say the same. Where they were read, and
-// their generations, play no part.
+// Equal reports whether two documents say the same. Where they were read, their
+// generations and how they came play no part.
 func (d Document) Equal(other Document) bool {
 	return d.ID() == other.ID() && reflect.DeepEqual(d.Spec, other.Spec)
 }

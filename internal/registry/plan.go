@@ -6,25 +6,26 @@ import (
 	"slices"
 )
 
-// Set is what is registered.
-type Set struct {
-	// Revision counts the changes of the registry, from 0 for an empty one.
-	Revision int64
-
-	Documents []Document
-}
+// maxRegistered is how many documents there may be.
+const maxRegistered = 10_000
 
 // Options tune a [Plan]. The zero value deletes nothing.
 type Options struct {
-	// Prune deletes the documents that are not among the desired ones.
+	// Prune deletes the documents that are not among the desired ones, save
+	// those that were published on the command line and those that cannot be
+	// read.
 	Prune bool
 
 	// Delete are documents to delete, unless they are desired. Those that are
 	// not there are ignored.
 	Delete []ID
 
-	// Host is what the server's own configuration declares.
+	// Host is what the server's own configuration declares. A [Registry] puts
+	// its own in place of it.
 	Host Host
+
+	publish bool // by the command line
+	whole   bool // the desired documents keep nothing that they do not speak of
 }
 
 // Plan is what a change would do, as data for the store: it carries out Changes
@@ -35,79 +36,33 @@ type Plan struct {
 	// leads to. They are the same if nothing changes.
 	Base, Revision int64
 
-	// Changes has every document, changed or not, in order of kind and name.
+	// Changes has every document that can be read or is changed, in order of
+	// kind and name.
 	Changes []Change
+
+	// Unreadable are the documents that cannot be read and stay as they are.
+	Unreadable []Unreadable
 }
 
 // NewPlan compares what is registered with what is desired, and checks all
 // documents as they will be. If anything is wrong with them the error is
-// [Problems] and nothing may be changed. Documents that are not desired stay as
-// they are, unless they are pruned or deleted. A remote client that is desired
-// without apiKeys keeps the ones it has.
+// [Problems] and nothing may be changed; what was wrong before, with a document
+// that is not changed, is no reason. Documents that are not desired stay as they
+// are, unless they are pruned or deleted. A remote client that is desired
+// without apiKeys keeps the ones it has. Documents that were published on the
+// command line are not changed.
 func NewPlan(current Set, desired []Document, opts Options) (Plan, error) {
-	was := make(map[ID]Document)
-	for _, doc := range current.Documents {
-		was[doc.ID()] = doc
-	}
-	plan := Plan{Base: current.Revision, Revision: current.Revision}
-	var future []Document
-	wanted := make(map[ID]bool)
+	p := newPlanner(current, opts)
 	for _, doc := range desired {
-		before, found := was[doc.ID()]
-		doc = keepKeys(before, doc)
-		change := Change{ID: doc.ID(), Action: Create, After: &doc}
-		switch {
-		case wanted[doc.ID()]: // Resolve tells that it was given twice
-		case found && before.Equal(doc):
-			doc.Generation = before.Generation
-			change.Action, change.Before = Unchanged, &before
-		case found:
-			change.Action, change.Before = Update, &before
-		}
-		wanted[doc.ID()] = true
-		plan.Changes = append(plan.Changes, change)
-		future = append(future, doc)
+		p.desire(doc)
 	}
 	for _, doc := range current.Documents {
-		switch {
-		case wanted[doc.ID()]:
-		case opts.Prune || slices.Contains(opts.Delete, doc.ID()):
-			plan.Changes = append(plan.Changes, Change{ID: doc.ID(), Action: Delete, Before: &doc})
-		default:
-			plan.Changes = append(plan.Changes, Change{ID: doc.ID(), Action: Unchanged, Before: &doc, After: &doc})
-			future = append(future, doc)
-		}
+		p.keep(doc)
 	}
-	if err := Resolve(future, opts.Host); err != nil {
-		return Plan{}, err
+	for _, doc := range current.Unreadable {
+		p.keepUnreadable(doc)
 	}
-	slices.SortFunc(plan.Changes, func(a, b Change) int { return a.ID.Compare(b.ID) })
-	if plan.Changed() {
-		plan.Revision++
-	}
-	for i, change := range plan.Changes {
-		if change.Action == Create || change.Action == Update {
-			change.After.Generation = plan.Revision
-		}
-		if change.Action == Update {
-			plan.Changes[i].Fields = Differences(*change.Before, *change.After)
-		}
-	}
-	return plan, nil
-}
-
-// keepKeys carries issued API keys over to a document that does not speak of
-// them.
-func keepKeys(before, doc Document) Document {
-	old, _ := before.Spec.(*RemoteClient)
-	client, _ := doc.Spec.(*RemoteClient)
-	if old == nil || client == nil || client.Credentials.APIKeys != nil || old.Credentials.APIKeys == nil {
-		return doc
-	}
-	kept := *client
-	kept.Credentials.APIKeys = old.Credentials.APIKeys
-	doc.Spec = &kept
-	return doc
+	return p.plan()
 }
 
 // Changed reports whether the plan changes anything.
@@ -117,10 +72,12 @@ func (p Plan) Changed() bool {
 
 // Set returns what will be registered.
 func (p Plan) Set() Set {
-	after := Set{Revision: p.Revision}
+	after := Set{Revision: p.Revision, Unreadable: p.Unreadable}
 	for _, change := range p.Changes {
 		if change.After != nil {
-			after.Documents = append(after.Documents, *change.After)
+			doc := *change.After
+			doc.Source, doc.places = Source{}, nil // of a text that is gone
+			after.Documents = append(after.Documents, doc)
 		}
 	}
 	return after
@@ -154,6 +111,9 @@ func (p Plan) Facts(author string) []Fact {
 			Author: author, Action: change.Action, ID: change.ID, Revision: p.Revision,
 			Before: digest(change.Before), After: digest(change.After),
 		}
+		if change.unread != nil {
+			fact.Before = digestOf(change.unread)
+		}
 		for _, f := range change.Fields {
 			fact.Paths = append(fact.Paths, f.Path)
 		}
@@ -166,6 +126,10 @@ func digest(doc *Document) string {
 	if doc == nil {
 		return ""
 	}
-	sum := sha256.Sum256(EncodeJSON(*doc))
+	return digestOf(EncodeJSON(*doc))
+}
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }

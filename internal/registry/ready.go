@@ -22,6 +22,10 @@ type Refs struct {
 	// that it holds all.
 	HasValue func(SecretName) bool
 
+	// HasProgram reports whether the server's own configuration declares a
+	// program. Nil means that it declares all.
+	HasProgram func(Name) bool
+
 	// Now is the time by which credentials have ended or not.
 	Now time.Time
 }
@@ -39,6 +43,9 @@ func Readiness(doc Document, refs Refs) (State, []string) {
 	}
 	enabled := true
 	switch spec := doc.Spec.(type) {
+	case *Provider:
+		missing(spec.Program != "" && refs.HasProgram != nil && !refs.HasProgram(spec.Program),
+			"the server's configuration declares no program "+quoted(string(spec.Program))+": declare it there")
 	case *RemoteClient:
 		enabled = spec.Enabled
 		missing(!spec.Credentials.usable(refs.Now), spec.Credentials.why())

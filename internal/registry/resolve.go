@@ -10,13 +10,21 @@ import (
 type Host struct {
 	// Programs are the names of programs that providers may run.
 	Programs []Name
+
+	// AnyProgram takes every program as declared, where the declarations are
+	// not known: the server that has them will tell what is missing.
+	AnyProgram bool
 }
 
 // Resolve reports what is wrong with documents together, and with each by
 // itself: names that lead nowhere, fallbacks that go in circles, two remote
 // clients with the same credential. The documents must be all there will be.
 // The error is [Problems]. Whether a party can be reached plays no part.
-func Resolve(docs []Document, host Host) error {
+func Resolve(docs []Document, host Host) error { return resolve(docs, nil, host).err() }
+
+// resolve returns all there is to tell. What cannot be read may be named, and
+// nothing else is known of it.
+func resolve(docs []Document, unreadable []Unreadable, host Host) Problems {
 	docs = sorted(docs)
 	s := &future{
 		host: host, names: make(map[Kind][]Name), specs: make(map[ID]Spec),
@@ -35,7 +43,10 @@ func Resolve(docs []Document, host Host) error {
 		}
 	}
 	if len(problems) > 0 {
-		return problems.err()
+		return problems
+	}
+	for _, u := range unreadable {
+		s.names[u.ID.Kind] = append(s.names[u.ID.Kind], u.ID.Name)
 	}
 	var root Document
 	for _, doc := range docs {
@@ -45,7 +56,7 @@ func Resolve(docs []Document, host Host) error {
 		}
 		switch spec := doc.Spec.(type) {
 		case *Provider:
-			if spec.Program != "" {
+			if spec.Program != "" && !host.AnyProgram {
 				known(r, "program", spec.Program, host.Programs, "the server's configuration declares no program")
 			}
 		case *Configuration:
@@ -64,7 +75,7 @@ func Resolve(docs []Document, host Host) error {
 		}
 		problems = append(problems, r.problems...)
 	}
-	return problems.err()
+	return problems
 }
 
 // future is all documents there will be.

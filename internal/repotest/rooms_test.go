@@ -93,7 +93,7 @@ var rooms = map[string]room{
 	"agent":         {ring: rules, imports: []string{"a2a", "internal/work"}},
 	"task": {
 		ring:    rules,
-		imports: []string{"a2a", "agent", "internal/extension", "internal/work"},
+		imports: []string{"a2a", "agent", "internal/audit", "internal/extension", "internal/quota", "internal/work"},
 		modules: []string{modJSON},
 		tests:   []string{"store/sqlite"},
 	},
@@ -105,8 +105,23 @@ var rooms = map[string]room{
 	},
 	"internal/registry": {
 		ring:    rules,
-		imports: []string{"guard"},
+		imports: []string{"guard", "internal/audit", "internal/work"},
 		modules: []string{modJSON, modYAML},
+		tests:   []string{"store/sqlite"},
+	},
+	"internal/people": {
+		ring:    rules,
+		imports: []string{"internal/audit", "internal/work"},
+		tests:   []string{"store/sqlite"},
+	},
+	"internal/admin": {
+		ring: edge,
+		imports: []string{
+			"a2a", "task", "internal/access", "internal/audit", "internal/lru", "internal/people",
+			"internal/registry", "internal/vault", "internal/work",
+		},
+		modules: []string{modJSON, modRate},
+		tests:   []string{"store/sqlite"},
 	},
 	"internal/vault": {
 		ring:    rules,
@@ -124,13 +139,13 @@ var rooms = map[string]room{
 
 	"store/sqlite": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/audit", "internal/trust", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust", "internal/people"},
 		modules: []string{modGoose, modJSON, modSQLite, modSys},
 		tests:   []string{"store/storetest"},
 	},
 	"server": {
 		ring:    edge,
-		imports: []string{"a2a", "task", "internal/extension", "internal/jsonrpc", "internal/sse"},
+		imports: []string{"a2a", "card", "task", "internal/audit", "internal/extension", "internal/jsonrpc", "internal/quota", "internal/sse"},
 		modules: []string{modJSON},
 		tests:   []string{"agent", "internal/work", "store/sqlite"},
 	},
@@ -167,10 +182,13 @@ var rooms = map[string]room{
 	"internal/app": {
 		ring: assembly,
 		imports: []string{
-			"a2a", "agent", "task", "internal/work", "guard", "server", "store/sqlite",
-			"internal/config", "internal/provider/echo", "internal/provider/command", "internal/provider/openai",
+			"a2a", "agent", "card", "guard", "internal/access", "internal/access/issuer", "internal/admin", "internal/audit",
+			"internal/config", "internal/people", "internal/provider/command", "internal/provider/echo",
+			"internal/provider/openai", "internal/quota", "internal/registry", "internal/vault", "internal/work", "server",
+			"store/sqlite", "task",
 		},
-		tests: []string{"client"}, // the whole program, asked as others ask it
+		modules: []string{modJSON},
+		tests:   []string{"client"}, // the whole program, asked as others ask it
 	},
 	"internal/conformance": {
 		ring:    assembly,
@@ -178,8 +196,11 @@ var rooms = map[string]room{
 		modules: []string{modJSON, modYAML},
 	},
 	"internal/cli": {
-		ring:    assembly,
-		imports: []string{"a2a", "agent", "card", "guard", "client", "server", "internal/app", "internal/config", "internal/conformance"},
+		ring: assembly,
+		imports: []string{
+			"a2a", "agent", "card", "client", "guard", "internal/admin", "internal/app", "internal/audit", "internal/config",
+			"internal/conformance", "internal/registry", "server", "store/sqlite",
+		},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},
 	},
@@ -196,13 +217,16 @@ var rooms = map[string]room{
 	},
 
 	"specification/generate": {ring: vocabulary, modules: []string{modJSON}},
-	"internal/repotest":      {ring: vocabulary},
+	"internal/repotest": {
+		ring:  vocabulary,
+		tests: []string{"client", "guard", "internal/access/issuer", "internal/provider/openai"}, // all that asks others
+	},
 	"internal/testkit": {
 		ring: vocabulary, forTests: true,
 		imports: []string{"a2a", "guard"},
 	},
 	"store/storetest": {
 		ring: rules, forTests: true,
-		imports: []string{"a2a", "task", "internal/audit", "internal/trust", "internal/vault", "internal/work", "internal/quota"},
+		imports: []string{"a2a", "task", "internal/audit", "internal/registry", "internal/vault", "internal/work", "internal/quota", "internal/trust", "internal/people"},
 	},
 }

@@ -86,6 +86,7 @@ type lane struct {
 	slots    int
 	free     int
 	perGroup int
+	limitOf  func(group string) int
 	more     bool // the store may have more than was taken; the claim loop's own
 }
 
@@ -141,6 +142,12 @@ func (c *Claimer) Busy() int {
 // before Run.
 func (c *Claimer) Handle(kind Kind, slots, perGroup int, handler Handler) {
 	c.kinds[kind] = &lane{handler: handler, slots: slots, free: slots, perGroup: perGroup}
+}
+
+// LimitGroups gives groups limits of their own for a kind that is handled: see
+// [Query.GroupLimit]. It must be called before Run.
+func (c *Claimer) LimitGroups(kind Kind, limit func(group string) int) {
+	c.kinds[kind].limitOf = limit
 }
 
 // Run claims and hands out work until ctx ends. Then it takes nothing new,
@@ -212,7 +219,7 @@ func (c *Claimer) claim(ctx context.Context, kind Kind, lane *lane) {
 		return
 	}
 	items, err := c.store.Claim(ctx, Query{
-		Kind: kind, Limit: slots, PerGroup: lane.perGroup, Lease: c.cfg.Lease,
+		Kind: kind, Limit: slots, PerGroup: lane.perGroup, GroupLimit: lane.limitOf, Lease: c.cfg.Lease,
 	})
 	if err != nil && ctx.Err() == nil {
 		c.cfg.Logger.Error("claiming work failed; trying again later", "kind", kind, "error", err)

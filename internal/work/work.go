@@ -68,7 +68,21 @@ type Query struct {
 	// all nodes.
 	PerGroup int
 
+	// GroupLimit, if not nil, says how many items one group may hold in place
+	// of PerGroup; zero stands for PerGroup. It must be quick.
+	GroupLimit func(group string) int
+
 	Lease time.Duration
+}
+
+// LimitOf is how many items one group may hold.
+func (q Query) LimitOf(group string) int {
+	if q.GroupLimit != nil {
+		if n := q.GroupLimit(group); n > 0 {
+			return n
+		}
+	}
+	return q.PerGroup
 }
 
 // Store keeps the rows. Each method is one atomic change.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/work"
@@ -117,12 +118,10 @@ func (c *connection) usedOn(key dayKey) (quota.Amount, error) {
 // checkQuota makes sure that what a change counts can be counted, and that its
 // hold fits beside all others. It changes nothing.
 func (t *tx) checkQuota(effects work.Effects) error {
-	settled := map[string]bool{}
 	for _, use := range effects.Settle {
 		if err := use.Check(); err != nil {
 			return err
 		}
-		settled[use.ID] = true
 	}
 	hold := effects.Hold
 	if hold == nil {
@@ -132,7 +131,7 @@ func (t *tx) checkQuota(effects work.Effects) error {
 		return err
 	}
 	was, adds := t.ledger.holds[hold.ID]
-	adds = adds && !settled[hold.ID]
+	adds = adds && !slices.ContainsFunc(effects.Settle, func(u quota.Use) bool { return u.ID == hold.ID })
 	if adds && was.caller != hold.Caller {
 		return fmt.Errorf("quota of %s is held for another caller", hold.ID)
 	}
@@ -158,11 +157,12 @@ func (t *tx) count(effects work.Effects) error {
 		if !ok {
 			continue
 		}
-		d, err := t.touchDay(was.dayKey, use.Amount != quota.Amount{})
+		used := use.Of(was.amount)
+		d, err := t.touchDay(was.dayKey, used != quota.Amount{})
 		if err != nil {
 			return err
 		}
-		d.held, d.used = d.held.Minus(was.amount), d.used.Plus(use.Amount)
+		d.held, d.used = d.held.Minus(was.amount), d.used.Plus(used)
 		t.setHold(use.ID, was, nil)
 	}
 	hold := effects.Hold

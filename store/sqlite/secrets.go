@@ -121,6 +121,25 @@ func (s *Store) UseSecret(ctx context.Context, record vault.UseRecord) error {
 	})
 }
 
+// ForgetSecretUses removes records of uses older than a time, and returns how
+// many. It goes by batches, so that others are not kept waiting.
+func (s *Store) ForgetSecretUses(ctx context.Context, before time.Time) (forgotten int64, err error) {
+	// Records are in the order of their times, but for clocks that go back.
+	const batch = `DELETE FROM secret_uses WHERE n <= (
+		SELECT coalesce(max(n), 0) FROM (SELECT n, at_ms FROM secret_uses ORDER BY n LIMIT 1000) WHERE at_ms < ?1)`
+	for {
+		var n int64
+		err := s.write(ctx, func(t *tx) (err error) {
+			n, err = t.exec(batch, before.UnixMilli())
+			return err
+		})
+		if err != nil || n == 0 {
+			return forgotten, err
+		}
+		forgotten += n
+	}
+}
+
 // DeleteSecret removes versions of a secret.
 func (s *Store) DeleteSecret(ctx context.Context, ref vault.Reference, effects work.Effects) error {
 	return s.write(ctx, func(t *tx) error { return t.deleteSecret(ref, effects) })

@@ -14,13 +14,15 @@ import (
 
 	driver "modernc.org/sqlite"
 
+	"github.com/legation/legation/internal/people"
+	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/task"
 )
 
-// Store keeps tasks, work and secrets in one directory. It implements
-// [task.Store] and [vault.Store]. All methods are safe for concurrent use; after
-// Close they return [ErrClosed].
+// Store keeps tasks, work, secrets and what is registered in one directory. It
+// implements [task.Store], [vault.Store] and [registry.Store]. All methods are
+// safe for concurrent use; after Close they return [ErrClosed].
 //
 // A call whose context ends while its change waits returns the context's
 // error, and the change may be stored all the same.
@@ -48,8 +50,10 @@ type Store struct {
 }
 
 var (
-	_ task.Store  = (*Store)(nil)
-	_ vault.Store = (*Store)(nil)
+	_ task.Store     = (*Store)(nil)
+	_ vault.Store    = (*Store)(nil)
+	_ registry.Store = (*Store)(nil)
+	_ people.Store   = (*Store)(nil)
 )
 
 // Open opens the store in a directory and creates both if they do not exist.

@@ -94,7 +94,7 @@ func (t *tx) claim(query work.Query) ([]work.Item, error) {
 		group := r.text(1)
 		left, ok := free[group]
 		if !ok {
-			left = query.PerGroup - t.jobs.loads[group].held
+			left = query.LimitOf(group) - t.jobs.loads[group].held
 		}
 		if left > 0 {
 			free[group] = left - 1

@@ -1,5 +1,6 @@
 // Package storetest is the suite that every store passes: what packages task,
-// internal/work and internal/vault promise of a store, sentence by sentence.
+// internal/work, internal/vault and internal/registry promise of a store,
+// sentence by sentence.
 //
 // It is not a test of any engine and it knows no storage: a store shows itself
 // through [Database], and everything is asserted through the methods of
@@ -18,6 +19,7 @@ import (
 
 	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/quota"
+	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/trust"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/internal/work"
@@ -29,6 +31,7 @@ type Store interface {
 	task.Store
 	vault.Store
 	audit.Store
+	registry.Store
 	trust.Store
 	Close() error
 
@@ -69,6 +72,7 @@ func Run(t *testing.T, create func(t *testing.T) Database) {
 		{"Secrets", secretTests},
 		{"Seals", sealTests},
 		{"Audit", auditTests},
+		{"Registry", registryTests},
 		{"RemoteCards", remoteCardTests},
 		{"Quota", quotaTests},
 		{"Crash", crashTests},

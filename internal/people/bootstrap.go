@@ -1,0 +1,81 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/legation/legation/internal/audit"
+	"github.com/legation/legation/internal/work"
+)
+
+// FirstAdmin is the name of the person that [EnsureAdmin] makes.
+const FirstAdmin = "admin"
+
+// EnsureAdmin makes the first person, with the role [Admin], if a store has
+// nobody at all, and writes the token to a file that only its owner can read. A
+// file that is there then is left from a time that is gone, and is replaced.
+// If there is anybody it does nothing, whether the file is there or not.
+func EnsureAdmin(ctx context.Context, store Store, path string, now func() time.Time) (created bool, err error) {
+	all, err := store.People(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read people: %w", err)
+	}
+	if len(all) > 0 {
+		return false, nil
+	}
+	if now == nil {
+		now = time.Now
+	}
+	text, token := issue()
+	at := now().UTC().Truncate(time.Millisecond)
+	p := Person{Name: FirstAdmin, Role: Admin, Token: token, CreatedAt: at, Author: "legation"}
+	// The file first: a token that nobody has would lock everybody out, one
+	// that opens nothing is replaced by the next start.
+	if err := writeToken(path, text); err != nil {
+		return false, fmt.Errorf("write the token of the first admin: %w", err)
+	}
+	effects := work.Effects{Audit: []audit.Entry{putEntry(p.Author, p)}}
+	if err := store.ChangePeople(ctx, Change{Put: &p, At: at}, effects); err != nil {
+		return false, errors.Join(fmt.Errorf("add the first admin: %w", err), os.Remove(path))
+	}
+	return true, nil
+}
+
+// writeToken writes a file that only its owner can read, whole and durably or
+// not at all.
+func writeToken(path, text string) error {
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // what a start has left that did not get further
+	}
+	file, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text + "\n")
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
+		_ = os.Remove(next)
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a directory cannot be synced there
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
