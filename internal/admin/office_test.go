@@ -86,10 +86,13 @@ type office struct {
 	agents   *agents
 	clock    *clock
 	log      *journal
+	keys     string // the path of the master keys
 	url      string
 	client   *http.Client
 	tokens   map[string]string // by name: that of the role is the same
-	schemas  map[string]*jsonschema.Resolved
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Resolved
 }
 
 // newOffice opens one. Change may change what is administered.
@@ -115,7 +118,8 @@ func newOffice(t *testing.T, change func(*admin.Config)) *office {
 	})
 	o.registry, err = registry.Open(t.Context(), o.store, registry.Config{Now: o.clock.now})
 	check()
-	keys, _, err := vault.OpenKeys(t.Context(), o.store, filepath.Join(t.TempDir(), "master-key"))
+	o.keys = filepath.Join(t.TempDir(), "master-key")
+	keys, _, err := vault.OpenKeys(t.Context(), o.store, o.keys)
 	check()
 	o.vault = vault.New(o.store, vault.NewSealer(keys), vault.Config{Now: o.clock.now})
 	o.people, err = people.Open(t.Context(), o.store, people.Config{Now: o.clock.now})
@@ -298,11 +302,14 @@ func (o *office) described(method, path string, got answer) {
 
 func (o *office) validate(name string, text []byte) {
 	o.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	schema, ok := o.schemas[name]
 	if !ok {
 		var err error
 		if schema, err = description.schema(name).Resolve(nil); err != nil {
-			o.Fatalf("schema %s: %v", name, err)
+			o.Errorf("schema %s: %v", name, err)
+			return
 		}
 		o.schemas[name] = schema
 	}
@@ -370,4 +377,16 @@ func (a *agents) Accept(_ context.Context, name, digest, author string) (admin.A
 
 func (a *agents) CheckClient(_ context.Context, name string) (admin.Report, error) {
 	return admin.Report{Name: name, OK: true}, a.err
+}
+
+// noPrograms is a host that declares none.
+var noPrograms registry.Host
+
+func decode(t *testing.T, text string) []registry.Document {
+	t.Helper()
+	docs, err := registry.Decode("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
 }

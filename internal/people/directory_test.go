@@ -263,3 +263,17 @@ func TestTheFirstAdminFails(t *testing.T) {
 		t.Errorf("Open() error = %v", err)
 	}
 }
+
+// FuzzParseToken takes whatever comes apart, and what it takes for a token has
+// the form of one.
+func FuzzParseToken(f *testing.F) {
+	f.Add("")
+	f.Add("lgp_")
+	f.Add("lgp_abcdefghijkl_" + strings.Repeat("a", 59))
+	f.Fuzz(func(t *testing.T, text string) {
+		token, err := people.ParseToken(text)
+		if err == nil && !strings.HasPrefix(text, "lgp_"+token.ID+"_") || err != nil && token != (people.Token{}) {
+			t.Errorf("ParseToken(%q) = %+v, %v", text, token, err)
+		}
+	})
+}
