@@ -1,15 +1,6 @@
 package cli
 
-import (
-	"context"
-	"errors"
-	"log/slog"
-	"net/http"
-
-	"github.com/legation/legation/internal/config"
-)
+import "github.com/legation/legation/internal/app"
 
 // openOffline opens the administration of a data directory that no server holds.
-var openOffline = func(ctx context.Context, cfg config.Config, log *slog.Logger) (handler http.Handler, close func() error, err error) {
-	return nil, nil, errors.New("a data directory can not be administered yet")
-}
+var openOffline = app.OpenOffline

@@ -120,8 +120,10 @@ func newSecretVersions(io streams) *cobra.Command {
 		use: "versions NAME", short: "List the versions of a secret, the newest first",
 		example: `  legation secret versions acme-token`,
 		args:    takes(1, "the name of a secret"), what: "versions", none: "There are none.",
-		request: func(args []string) (request, error) { return get("v1", "secrets", args[0], "versions"), nil },
-		items:   secretItems, heading: secretHeading, row: secretRow,
+		request: func(args []string) (request, error) {
+			return get("v1", "secrets", args[0], "versions").seen("legation secret list"), nil
+		},
+		items: secretItems, heading: secretHeading, row: secretRow,
 	}.command(io)
 }
 
@@ -141,7 +143,9 @@ is on record before the value is handed out, and stays after the secret is delet
 		example: `  legation secret uses acme-token
   legation secret uses acme-token --limit 1000 -o json`,
 		args: takes(1, "the name of a secret"), what: "uses", none: "It was not used.", paged: true,
-		request: func(args []string) (request, error) { return get("v1", "secrets", args[0], "uses"), nil },
+		request: func(args []string) (request, error) {
+			return get("v1", "secrets", args[0], "uses").seen("legation secret list"), nil
+		},
 		items:   func(form admin.SecretUses) ([]admin.SecretUse, int64) { return form.Uses, form.Next },
 		heading: []string{"AT", "VERSION", "WHO", "PURPOSE", "PARTY", "HOST"},
 		row: func(u admin.SecretUse) []string {
@@ -168,7 +172,7 @@ Whoever needs it is refused from then on; the records of its uses stay.
 				return usageError{errors.New("the version after '@' is not a number from 1 on")}
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				r := request{method: http.MethodDelete, path: []string{"v1", "secrets", name}}.with("version", version)
+				r := request{method: http.MethodDelete, path: []string{"v1", "secrets", name}}.with("version", version).seen("legation secret list")
 				if _, err := in.do(ctx, r); err != nil {
 					return err
 				}
@@ -220,7 +224,11 @@ func printRotation(io streams, done admin.Rotation, raw []byte, out *output) err
 			return err
 		}
 	} else {
-		fmt.Fprintf(io.out, "%s brought to master key %s.\n", counted(done.Rewrapped, "value"), line(done.Primary, maxName))
+		if done.Rewrapped == 0 {
+			fmt.Fprintf(io.out, "Nothing had to be brought to master key %s.\n", line(done.Primary, maxName))
+		} else {
+			fmt.Fprintf(io.out, "%s brought to master key %s.\n", counted(done.Rewrapped, "value"), line(done.Primary, maxName))
+		}
 		if len(done.Left) > 0 {
 			fmt.Fprintf(io.out, "Still needed: %s.\n", joined(done.Left))
 		}
