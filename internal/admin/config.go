@@ -94,6 +94,14 @@ type Config struct {
 	// canceled.
 	Cancel func(ctx context.Context, owner task.Owner, id a2a.TaskID, effects work.Effects) (task.Record, error)
 
+	// Troubles returns why a document has no effect beyond what can be seen of
+	// it by itself. Nil knows of none.
+	Troubles func(registry.ID) []string
+
+	// Programs are the programs that providers may name. Nil means that they
+	// are not known here.
+	Programs func(registry.Name) bool
+
 	// Author, if not nil, says who asks, in place of a token: the handler is
 	// used in the process of somebody who may do everything anyway. It must not
 	// listen then.

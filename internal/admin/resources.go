@@ -26,7 +26,7 @@ func (h *Handler) listResources(c *call) (any, error) {
 		if kind := c.textOf("kind"); kind != "" && kind != string(doc.Kind) {
 			continue
 		}
-		one := resource(doc, refs, c.flag("documents"))
+		one := h.resource(doc, refs, c.flag("documents"))
 		if size += len(one.Document); size > maxListed {
 			return nil, tooMuch()
 		}
@@ -49,7 +49,7 @@ func (h *Handler) getResource(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return resource(doc, refs, true), nil
+		return h.resource(doc, refs, true), nil
 	}
 	for _, doc := range set.Unreadable {
 		if doc.ID == id {
@@ -93,7 +93,7 @@ func (h *Handler) schema(c *call) (any, error) {
 
 // refs is what the state of documents depends on, now.
 func (h *Handler) refs(c *call) (registry.Refs, error) {
-	refs := registry.Refs{Now: h.now()}
+	refs := registry.Refs{Now: h.now(), HasProgram: h.cfg.Programs}
 	if h.cfg.Vault == nil {
 		return refs, nil
 	}
@@ -109,8 +109,13 @@ func (h *Handler) refs(c *call) (registry.Refs, error) {
 	return refs, nil
 }
 
-func resource(doc registry.Document, refs registry.Refs, whole bool) Resource {
+func (h *Handler) resource(doc registry.Document, refs registry.Refs, whole bool) Resource {
 	state, reasons := registry.Readiness(doc, refs)
+	if h.cfg.Troubles != nil && state == registry.Ready {
+		if reasons = h.cfg.Troubles(doc.ID()); len(reasons) > 0 {
+			state = registry.Inert
+		}
+	}
 	one := Resource{
 		Kind: string(doc.Kind), Name: string(doc.Name), Generation: doc.Generation,
 		State: string(state), Reasons: orEmpty(reasons), Published: doc.Published,

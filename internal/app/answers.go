@@ -31,6 +31,9 @@ type answers struct {
 	log      *slog.Logger
 }
 
+// declared reports whether a program may be named by providers.
+func (a *answers) declared(name registry.Name) bool { return a.programs[name] != nil }
+
 // of returns what answers for a configuration, or why nothing does.
 func (a *answers) of(set registry.Set, name registry.Name) (agent.Agent, error) {
 	doc, ok := set.Document(registry.ID{Kind: registry.KindConfiguration, Name: name})

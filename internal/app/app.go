@@ -152,7 +152,7 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 		return err
 	}
 	a.publisher = &publisher{
-		extra: opts.Extra, name: cfg.Name, vault: a.vault, log: a.log,
+		extra: opts.Extra, name: cfg.Name, vault: a.vault, log: a.log, set: a.registry.Set,
 		answers: &answers{cfg: cfg, programs: declared.programs, vault: a.vault, egress: a.egress, log: a.log},
 	}
 	a.claimer = work.NewClaimer(a.store, work.Config{Drain: drain(cfg.Drain), Logger: a.log})
@@ -197,7 +197,7 @@ func (a *App) follow(set registry.Set) {
 	if a.secure != nil {
 		a.secure.askFor(certificates(all))
 	}
-	a.publisher.publish(context.Background(), set)
+	a.publisher.publish(context.Background())
 }
 
 // askIssuer is the client with which an issuer of tokens is asked.
@@ -235,10 +235,6 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 
 // Agents are the published agents, without what the server adds to their cards.
 func (a *App) Agents() []server.Agent { return a.publisher.Agents() }
-
-// Created says which files were made because this is the first start, and what
-// they are.
-func (a *App) Created() []string { return a.created }
 
 // Open reports whether everybody on this machine is served, because no remote
 // client is registered.

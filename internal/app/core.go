@@ -23,9 +23,6 @@ type core struct {
 	vault    *vault.Vault
 	registry *registry.Registry
 	egress   *url.URL // nil: parties are reached directly
-
-	// created are files that were made at the first start, with what they are.
-	created []string
 }
 
 // openCore opens the store, and the secrets and documents in it. On error
@@ -83,7 +80,6 @@ func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 	}
 	keys, created, err := vault.OpenKeys(ctx, c.store, path)
 	if created {
-		c.created = append(c.created, "a master key for secrets in "+path+" (keep a copy of it elsewhere: without it no secret can be read again)")
 		c.log.Warn("a master key was created; without it no secret can be read again, so keep a copy of it elsewhere", "file", path)
 	}
 	return keys, err

@@ -52,18 +52,20 @@ type publisher struct {
 	vault   *vault.Vault
 	log     *slog.Logger
 	catalog catalog
-	server  *server.Server // once there is one
+	server  *server.Server
+	set     func() registry.Set // what is registered now
 
 	mu       sync.Mutex // held while a set is published
 	agents   []server.Agent
 	troubles map[registry.ID][]string
 }
 
-// publish serves what a set says from now on. An agent that cannot be served is
-// left out, with why, and is no trouble to the others.
-func (p *publisher) publish(ctx context.Context, set registry.Set) {
+// publish serves what is registered from now on. An agent that cannot be served
+// is left out, with why, and is no trouble to the others.
+func (p *publisher) publish(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	set := p.set() // under the lock, so that what is newer is never undone
 	found := map[skillKey]agent.Agent{}
 	p.agents, p.troubles = nil, map[registry.ID][]string{}
 	for _, agent := range p.written(found) {
@@ -74,7 +76,7 @@ func (p *publisher) publish(ctx context.Context, set registry.Set) {
 			continue
 		}
 		form, err := p.agent(ctx, set, doc, found)
-		if err == nil && p.server != nil {
+		if err == nil {
 			err = p.server.Check(ctx, form)
 		}
 		if err != nil {
@@ -84,19 +86,9 @@ func (p *publisher) publish(ctx context.Context, set registry.Set) {
 		p.agents = append(p.agents, form)
 	}
 	p.catalog.current.Store(&found)
-	if p.server == nil {
-		return
-	}
 	if err := p.server.Publish(ctx, p.agents); err != nil {
 		p.log.Error("agents could not be published; those before are served on", "error", err)
 	}
-}
-
-// serve begins to publish on a server. What it was made with is published.
-func (p *publisher) serve(s *server.Server) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.server = s
 }
 
 // trouble notes why something that is registered has no effect. The lock is held.

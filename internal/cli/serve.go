@@ -73,6 +73,13 @@ func serveFlags(flags *pflag.FlagSet, cfg *config.Config) {
 	flags.StringVar(&cfg.Listen, "listen", cfg.Listen, "address to serve; port 0 takes a free one")
 	flags.StringVar(&cfg.TLSCert, "tls-cert", cfg.TLSCert, "serve HTTPS with the certificate and chain in this PEM file, read again when it changes")
 	flags.StringVar(&cfg.TLSKey, "tls-key", cfg.TLSKey, "PEM file with the key of the certificate")
+	flags.BoolVar(&cfg.BehindProxy, "behind-proxy", cfg.BehindProxy, "serve plain HTTP to other machines, since a proxy in front ends TLS")
+	flags.StringArrayVar(&cfg.ClientProxies, "client-proxy", cfg.ClientProxies, "proxy that may pass on clients' certificates, as NAME,header=Client-Cert,from=CIDR; repeatable")
+	flags.StringVar(&cfg.AdminListen, "admin-listen", cfg.AdminListen, "address of the admin API, which commands find by the data directory; none for none")
+	flags.StringVar(&cfg.MasterKey, "master-key-file", cfg.MasterKey, "file with the keys that secrets are encrypted with (default master.key in the data directory)")
+	flags.StringArrayVar(&cfg.Programs, "program", cfg.Programs, "program that providers may name, as NAME='PROGRAM ARG …'; repeatable")
+	flags.StringVar(&cfg.EgressProxy, "egress-proxy", cfg.EgressProxy, "URL of a proxy that everything sent to others goes through")
+	flags.DurationVar(&cfg.AuditRetention, "audit-retention", cfg.AuditRetention, "keep evidence for this long")
 	flags.StringVar(&cfg.Data, "data", cfg.Data, "directory of the store, created when missing")
 	flags.StringVar(&cfg.PublicURL, "public-url", cfg.PublicURL, "where others reach this server, for its cards (default http:// or https:// and the address served)")
 	flags.StringVar(&cfg.Name, "name", cfg.Name, "name on the default agent's card")
@@ -135,7 +142,7 @@ func skillFlag(agent server.Agent) string {
 
 func agentURL(base string, agent server.Agent) string {
 	base = strings.TrimRight(base, "/")
-	if agent.Name == "" {
+	if agent.Name == "" || agent.Root {
 		return base + "/"
 	}
 	return base + "/agents/" + agent.Name + "/"

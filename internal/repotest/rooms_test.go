@@ -134,6 +134,7 @@ var rooms = map[string]room{
 		ring:    rules,
 		imports: []string{"a2a", "card", "internal/audit", "internal/registry", "internal/work"},
 		modules: []string{modJSON},
+		tests:   []string{"store/sqlite"},
 	},
 
 	"store/sqlite": {
@@ -176,10 +177,13 @@ var rooms = map[string]room{
 	"internal/app": {
 		ring: assembly,
 		imports: []string{
-			"a2a", "agent", "task", "internal/work", "guard", "server", "store/sqlite",
-			"internal/config", "internal/provider/echo", "internal/provider/command", "internal/provider/openai",
+			"a2a", "agent", "card", "guard", "internal/access", "internal/access/issuer", "internal/admin", "internal/audit",
+			"internal/config", "internal/people", "internal/provider/command", "internal/provider/echo",
+			"internal/provider/openai", "internal/quota", "internal/registry", "internal/vault", "internal/work", "server",
+			"store/sqlite", "task",
 		},
-		tests: []string{"client"}, // the whole program, asked as others ask it
+		modules: []string{modJSON},
+		tests:   []string{"client"}, // the whole program, asked as others ask it
 	},
 	"internal/conformance": {
 		ring:    assembly,
@@ -187,8 +191,11 @@ var rooms = map[string]room{
 		modules: []string{modJSON, modYAML},
 	},
 	"internal/cli": {
-		ring:    assembly,
-		imports: []string{"a2a", "agent", "card", "guard", "client", "server", "internal/app", "internal/config", "internal/conformance"},
+		ring: assembly,
+		imports: []string{
+			"a2a", "agent", "card", "client", "guard", "internal/admin", "internal/app", "internal/audit", "internal/config",
+			"internal/conformance", "internal/registry", "server", "store/sqlite",
+		},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},
 	},
@@ -205,7 +212,10 @@ var rooms = map[string]room{
 	},
 
 	"specification/generate": {ring: vocabulary, modules: []string{modJSON}},
-	"internal/repotest":      {ring: vocabulary},
+	"internal/repotest": {
+		ring:  vocabulary,
+		tests: []string{"client", "guard", "internal/access/issuer", "internal/provider/openai"}, // all that asks others
+	},
 	"internal/testkit": {
 		ring: vocabulary, forTests: true,
 		imports: []string{"a2a", "guard"},
