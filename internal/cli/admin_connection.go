@@ -103,25 +103,32 @@ func (c *connection) open(ctx context.Context, io streams) (*installation, error
 		}
 		return c.dial(where, token)
 	}
+	cfg, err := c.settings(io)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(cfg.Data); c.trial && errors.Is(err, fs.ErrNotExist) {
+		return c.openEmpty(ctx, cfg)
+	}
+	return c.openData(ctx, cfg, warnings(io))
+}
+
+// settings are those of the data directory that is meant.
+func (c *connection) settings(io streams) (config.Config, error) {
 	cfg, err := io.settings()
 	if err != nil {
-		return nil, usageError{err}
+		return cfg, usageError{err}
 	}
 	if c.data != "" {
 		cfg.Data = c.data
 	}
-	_, err = os.Stat(cfg.Data)
-	missing := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case missing && !c.makes:
-		return nil, &advisedError{
+	if _, err := os.Stat(cfg.Data); errors.Is(err, fs.ErrNotExist) && !c.makes {
+		return cfg, &advisedError{
 			err:    fmt.Errorf("there is no data directory %s", shellWord(cfg.Data)),
 			advice: "name that of your installation with --data, or its server with --admin; a new one is made by 'legation serve' and 'legation apply'",
 		}
-	case missing && c.trial:
-		return c.openEmpty(ctx, cfg)
 	}
-	return c.openData(ctx, cfg, warnings(io))
+	return cfg, nil
 }
 
 // warnings is a log of what a person at a command has to know.

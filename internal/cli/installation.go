@@ -132,9 +132,12 @@ func (in *installation) send(ctx context.Context, r request) (*http.Response, er
 	return resp, nil
 }
 
-// reach reports whether anybody answers there, whatever it says.
+// reach reports whether anybody answers there, whatever it says. It shows no
+// token.
 func (in *installation) reach(ctx context.Context) error {
-	resp, err := in.send(ctx, get("v1", "status"))
+	stranger := *in
+	stranger.token = ""
+	resp, err := stranger.send(ctx, request{method: http.MethodHead, path: []string{"openapi.json"}})
 	if err != nil {
 		return err
 	}
