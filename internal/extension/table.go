@@ -112,6 +112,18 @@ func Known() []Extension {
 	}
 }
 
+// Understood are the URIs of those that are acted on, which a client of ours
+// asks for where a card announces them.
+func Understood() []string {
+	var all []string
+	for _, one := range Known() {
+		if one.Acted {
+			all = append(all, one.URI)
+		}
+	}
+	return all
+}
+
 // Lookup finds a known extension by its URI, compared byte by byte: another
 // version is another extension (section 4.6.3).
 func Lookup(uri string) (Extension, bool) {
