@@ -1,13 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"path/filepath"
 
+	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/vault"
@@ -74,15 +77,32 @@ func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 		}
 		return keys, nil
 	}
-	path := c.cfg.MasterKey
-	if path == "" {
-		path = filepath.Join(c.cfg.Data, "master.key")
-	}
+	path := c.keyFile()
 	keys, created, err := vault.OpenKeys(ctx, c.store, path)
 	if created {
 		c.log.Warn("a master key was created; without it no secret can be read again, so keep a copy of it elsewhere", "file", path)
 	}
 	return keys, err
+}
+
+func (c *core) keyFile() string {
+	return cmp.Or(c.cfg.MasterKey, filepath.Join(c.cfg.Data, "master.key"))
+}
+
+// rereadKeys goes on with the master keys that the file has by now. Those of
+// the environment are what they were at the start.
+func (c *core) rereadKeys(ctx context.Context) error {
+	if c.cfg.MasterKeys != "" {
+		return nil
+	}
+	keys, err := vault.ReadKeys(c.keyFile())
+	if err != nil {
+		return &admin.Failure{
+			Status: http.StatusConflict, Code: admin.CodeConflict, Message: err.Error(),
+			Next: "mend the file of master keys; until then the server goes on with those it has",
+		}
+	}
+	return c.vault.UseKeys(ctx, keys)
 }
 
 // hasValue reports whether the vault holds a value of a secret.
