@@ -36,9 +36,9 @@ func openOffice(t *testing.T, a *app.App, data string) *office {
 // media is what a body is sent as: documents are YAML, values are bytes.
 func media(path string) string {
 	switch {
-	case strings.HasPrefix(path, "/v1/apply"):
+	case strings.HasPrefix(path, "/admin/apply"):
 		return "application/yaml"
-	case strings.HasPrefix(path, "/v1/secrets/"):
+	case strings.HasPrefix(path, "/admin/secrets/"):
 		return "application/octet-stream"
 	}
 	return "application/json"
