@@ -79,7 +79,7 @@ func (a *App) openAdmin(ctx context.Context) error {
 	}
 	handler, err := admin.New(a.adminConfig(admin.Config{
 		People: persons, StartedAt: time.Now(), Cancel: a.cancelTask,
-		Vault: &changing{a.vault, a.secretsChanged}, Troubles: a.publisher.Troubles, Programs: a.publisher.answers.declared,
+		Vault: &changing{a.vault, a.rereadKeys, a.secretsChanged}, Troubles: a.publisher.Troubles, Programs: a.publisher.answers.declared,
 	}))
 	if err != nil {
 		return err
@@ -177,10 +177,20 @@ func (a *App) secretsChanged() {
 	a.followRemotes(context.Background(), a.registry.Set())
 }
 
-// changing tells of changes of secrets.
+// changing tells of changes of secrets, and takes new master keys into use.
 type changing struct {
 	*vault.Vault
+	reread  func(context.Context) error
 	changed func()
+}
+
+// Rotate brings everything to the primary of the master keys that there are by
+// now.
+func (c *changing) Rotate(ctx context.Context) (vault.Rotation, error) {
+	if err := c.reread(ctx); err != nil {
+		return vault.Rotation{}, err
+	}
+	return c.Vault.Rotate(ctx)
 }
 
 // Put stores a version of a secret.

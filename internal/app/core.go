@@ -1,14 +1,17 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"sync/atomic"
 
+	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/remotes"
@@ -87,10 +90,7 @@ func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 		}
 		return keys, nil
 	}
-	path := c.cfg.MasterKey
-	if path == "" {
-		path = filepath.Join(c.cfg.Data, "master.key")
-	}
+	path := c.keyFile()
 	keys, created, err := vault.OpenKeys(ctx, c.store, path)
 	if created {
 		c.log.Warn("a master key was created; without it no secret can be read again, so keep a copy of it elsewhere", "file", path)
@@ -100,6 +100,29 @@ func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 
 // listSecrets looks which secrets have a value.
 func (c *core) listSecrets(ctx context.Context) {
+func (c *core) keyFile() string {
+	return cmp.Or(c.cfg.MasterKey, filepath.Join(c.cfg.Data, "master.key"))
+}
+
+// rereadKeys goes on with the master keys that the file has by now. Those of
+// the environment are what they were at the start.
+func (c *core) rereadKeys(ctx context.Context) error {
+	if c.cfg.MasterKeys != "" {
+		return nil
+	}
+	keys, err := vault.ReadKeys(c.keyFile())
+	if err != nil {
+		return &admin.Failure{
+			Status: http.StatusConflict, Code: admin.CodeConflict, Message: err.Error(),
+			Next: "mend the file of master keys; until then the server goes on with those it has",
+		}
+	}
+	return c.vault.UseKeys(ctx, keys)
+}
+
+// hasValue reports whether the vault holds a value of a secret.
+func (c *core) hasValue(ctx context.Context) func(registry.SecretName) bool {
+	held := map[string]bool{}
 	all, err := c.vault.List(ctx)
 	if err != nil {
 		c.log.Error("secrets could not be listed", "error", err)

@@ -14,7 +14,7 @@ const (
 	Lineage = "urn:legation:lineage:v1"
 
 	// TokenBudget is how many tokens a caller lets one turn use.
-	TokenBudget = "https://fgentic.fmind.ai/a2a/extensions/token-budget/v1"
+	TokenBudget = "https://fgentic.fmind.ai/a2a/extensions/token-budget/v1" //nolint:gosec // Not a credential: tokens of a model.
 
 	// Quote says on a card what its skills cost.
 	Quote = "https://fgentic.fmind.ai/a2a/extensions/skill-quote/v1"

@@ -173,6 +173,11 @@ var rooms = map[string]room{
 		modules: []string{modBackoff, modOpenAI},
 	},
 
+	"internal/remotes": {
+		ring:    assembly,
+		imports: []string{"a2a", "card", "client", "guard", "internal/credential", "internal/registry", "internal/trust"},
+		tests:   []string{"internal/vault", "store/sqlite"},
+	},
 	"internal/config": {ring: assembly, modules: []string{modEnv}},
 	"internal/app": {
 		ring: assembly,
