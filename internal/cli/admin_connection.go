@@ -48,6 +48,9 @@ type connection struct {
 	// and trial that it leaves everything as it is: instead of a directory that
 	// is missing it has an empty one, for as long as it runs.
 	makes, trial bool
+
+	// quiet keeps warnings back, for a command that tells all it finds.
+	quiet bool
 }
 
 const connectionText = `The installation is the one whose data directory --data or LEGATION_DATA names. If a
@@ -109,6 +112,9 @@ func (c *connection) open(ctx context.Context, io streams) (*installation, error
 	}
 	if _, err := os.Stat(cfg.Data); c.trial && errors.Is(err, fs.ErrNotExist) {
 		return c.openEmpty(ctx, cfg)
+	}
+	if c.quiet {
+		return c.openData(ctx, cfg, slog.New(slog.DiscardHandler))
 	}
 	return c.openData(ctx, cfg, warnings(io))
 }

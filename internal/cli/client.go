@@ -89,7 +89,7 @@ type checkCommand struct {
 }
 
 func (c checkCommand) command(io streams) *cobra.Command {
-	var to connection
+	to := connection{quiet: true}
 	var out output
 	cmd := &cobra.Command{
 		Use: c.use, Short: c.short, Long: adminLong(c.long, c.short), Example: c.example, Args: c.args,
