@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -238,7 +239,7 @@ func (in *installation) evidence(ctx context.Context, after int64, take func(tex
 		for text := range bytes.Lines(page) {
 			var e admin.Evidence
 			if err := json.Unmarshal(text, &e); err != nil {
-				return fmt.Errorf("the answer of the admin API can not be read: %w", err)
+				return notAdmin(http.StatusOK)
 			}
 			if err := take(text, e); err != nil {
 				return err
