@@ -29,6 +29,7 @@ func TestReasons(t *testing.T) {
 	if err != nil || !bytes.Contains(peculiar, []byte("bidiStreaming")) {
 		t.Fatalf("%s, %v", peculiar, err)
 	}
+	opened := openStore(t)
 	plain := func(spec *registry.RemoteAgent) { spec.Pin = registry.Pin{AllowUnsigned: true} }
 	named := func(name, organization string) func(*registry.RemoteAgent) {
 		return func(spec *registry.RemoteAgent) { spec.Pin.Name, spec.Pin.Organization = name, organization }
@@ -79,7 +80,10 @@ func TestReasons(t *testing.T) {
 		"signed by one revoked by its sum": {raw: good, spec: func(s *registry.RemoteAgent) { s.Pin.Revoked = []string{first.Public().Thumbprint()} }, want: "revoked-key"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, trust.Config{Understood: []string{"urn:known"}, Usable: atRoute})
+			if err := opened.DeleteRemoteCard(t.Context(), agentName); err != nil {
+				t.Fatal(err)
+			}
+			w := newWorldOn(t, opened, trust.Config{Understood: []string{"urn:known"}, Usable: atRoute})
 			w.source.on(agentName, serves(good))
 			w.register(agentName, ready(pins))
 			w.refresh()
