@@ -151,6 +151,7 @@ func (l *adminListener) forget() {
 // adminConfig adds what every use of the admin API has.
 func (c *core) adminConfig(cfg admin.Config) admin.Config {
 	cfg.Registry, cfg.Tasks, cfg.Audit = c.registry, c.store, c.store
+	cfg.Agents, cfg.Clients = administered{c.remotes}, clientChecks{c}
 	cfg.Version, cfg.Logger = version(), c.log
 	return cfg
 }
@@ -169,9 +170,11 @@ func (a *App) cancelTask(ctx context.Context, owner task.Owner, id a2a.TaskID, e
 }
 
 // secretsChanged makes new values of secrets take effect where they are not read
-// at every use: the keys that sign cards.
+// at every use: the keys that sign cards, and tokens that were fetched.
 func (a *App) secretsChanged() {
 	a.publisher.publish(context.Background())
+	a.remotes.Forget()
+	a.followRemotes(context.Background(), a.registry.Set())
 }
 
 // changing tells of changes of secrets, and takes new master keys into use.

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
 	"github.com/legation/legation/internal/registry"
+	"github.com/legation/legation/internal/remotes"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/store/sqlite"
 )
@@ -25,7 +27,10 @@ type core struct {
 	store    *sqlite.Store
 	vault    *vault.Vault
 	registry *registry.Registry
+	remotes  *remotes.Remotes
 	egress   *url.URL // nil: parties are reached directly
+
+	secrets atomic.Pointer[map[registry.SecretName]bool] // that have a value
 }
 
 // openCore opens the store, and the secrets and documents in it. On error
@@ -52,7 +57,15 @@ func openCore(ctx context.Context, cfg config.Config, host registry.Host, sync s
 	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	return c, c.openRemotes(ctx)
+}
+
+// close gives everything back.
+func (c *core) close() error {
+	if c.remotes != nil {
+		c.remotes.Close()
+	}
+	return c.store.Close()
 }
 
 // openVault opens the vault with the keys that the environment or a file has. A
@@ -85,6 +98,8 @@ func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 	return keys, err
 }
 
+// listSecrets looks which secrets have a value.
+func (c *core) listSecrets(ctx context.Context) {
 func (c *core) keyFile() string {
 	return cmp.Or(c.cfg.MasterKey, filepath.Join(c.cfg.Data, "master.key"))
 }
@@ -111,9 +126,18 @@ func (c *core) hasValue(ctx context.Context) func(registry.SecretName) bool {
 	all, err := c.vault.List(ctx)
 	if err != nil {
 		c.log.Error("secrets could not be listed", "error", err)
+		return
 	}
+	held := map[registry.SecretName]bool{}
 	for _, secret := range all {
-		held[secret.Name] = true
+		held[registry.SecretName(secret.Name)] = true
 	}
-	return func(name registry.SecretName) bool { return held[string(name)] }
+	c.secrets.Store(&held)
+}
+
+// hasValue reports whether the vault held a value of a secret when they were
+// last listed.
+func (c *core) hasValue(name registry.SecretName) bool {
+	held := c.secrets.Load()
+	return held != nil && (*held)[name]
 }

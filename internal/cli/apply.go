@@ -63,6 +63,7 @@ func (a *application) run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
+	a.to.trial = a.dryRun
 	return a.to.administer(ctx, io, func(ctx context.Context, in *installation) error {
 		if a.prune && !a.yes && !a.dryRun {
 			if may, err := a.ask(ctx, io, in, from); err != nil || !may {
@@ -184,7 +185,7 @@ func printPlan(io streams, plan admin.Applied, raw []byte, out *output, dryRun b
 	case sums == nil:
 		fmt.Fprintln(io.err, "Everything is as the documents say; nothing changes.")
 	case dryRun:
-		fmt.Fprintf(io.err, "This would %s; nothing was changed.\n", strings.Join(sums, ", "))
+		fmt.Fprintf(io.err, "Nothing was changed; this would %s.\n", strings.Join(sums, ", "))
 	default:
 		fmt.Fprintf(io.err, "Done; the registry is at revision %d.\n", plan.Revision)
 	}

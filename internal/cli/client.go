@@ -75,7 +75,7 @@ and the skills it may use. Nothing is sent to it.
 The exit status is 1 if something is in the way.`,
 		example: `  legation client check acme
   legation client check acme -o json`,
-		args: takes(1, "the name of a remote client"), path: "clients",
+		args: takes(1, "the name of a remote client"), path: "clients", see: "legation client list",
 	}.command(io)
 }
 
@@ -85,6 +85,7 @@ type checkCommand struct {
 
 	args cobra.PositionalArgs
 	path string
+	see  string
 }
 
 func (c checkCommand) command(io streams) *cobra.Command {
@@ -97,7 +98,7 @@ func (c checkCommand) command(io streams) *cobra.Command {
 				return err
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				report, raw, err := fetch[admin.Report](ctx, in, request{method: http.MethodPost, path: []string{"v1", c.path, args[0], "check"}})
+				report, raw, err := fetch[admin.Report](ctx, in, request{method: http.MethodPost, path: []string{"v1", c.path, args[0], "check"}, see: c.see})
 				if err != nil {
 					return err
 				}

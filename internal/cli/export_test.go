@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/client"
-	"github.com/legation/legation/internal/config"
 )
 
 // HintFor and Plain are what tests see of the words for people.
@@ -70,8 +67,3 @@ func RevisionIn(version string) string { return revisionIn(version) }
 
 // ParseNotAfter reads when something ends.
 var ParseNotAfter = parseNotAfter
-
-// SetOpenOffline replaces how a data directory is opened.
-func SetOpenOffline(open func(context.Context, config.Config, *slog.Logger) (http.Handler, func() error, error)) {
-	openOffline = open
-}

@@ -116,7 +116,7 @@ func newPersonRemove(io streams) *cobra.Command {
 		Args:    takes(1, "the name of a person"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				if _, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"v1", "people", args[0]}}); err != nil {
+				if _, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"v1", "people", args[0]}, see: "legation person list"}); err != nil {
 					return err
 				}
 				_, err := fmt.Fprintf(io.out, "%s may no longer administer.\n", line(args[0], maxName))

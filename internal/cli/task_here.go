@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,7 +69,7 @@ func (q *taskQuery) list(ctx context.Context, io streams, in *installation, stat
 		items:   func(form admin.Tasks) ([]admin.Task, int64) { return form.Tasks, form.Next },
 		heading: []string{"ID", "STATE", "UPDATED", "AGENT", "SKILL", "CALLER"},
 		row: func(t admin.Task) []string {
-			return []string{t.ID, stateWord(a2a.TaskState(t.State)), timeWord(t.StatusAt), agentWord(t.Agent), t.Skill, t.Caller}
+			return []string{t.ID, stateWord(a2a.TaskState(t.State)), timeWord(t.StatusAt), t.Agent, t.Skill, t.Caller}
 		},
 	}
 	r := q.of(get("v1", "tasks").with("state", string(state)))
@@ -79,19 +80,11 @@ func (q *taskQuery) list(ctx context.Context, io streams, in *installation, stat
 	return l.print(io, tasks, more, limit, out)
 }
 
-// agentWord names an agent; the default one has no name.
-func agentWord(name string) string {
-	if name == "" {
-		return "(default)"
-	}
-	return name
-}
-
 func (q *taskQuery) get(ctx context.Context, io streams, in *installation, id string, content bool, out *output) error {
 	if err := out.check(); err != nil {
 		return err
 	}
-	task, raw, err := fetch[admin.Task](ctx, in, q.of(get("v1", "tasks", id).with("content", flagText(content))))
+	task, raw, err := fetch[admin.Task](ctx, in, q.of(get("v1", "tasks", id).with("content", flagText(content))).seen("legation task list"))
 	switch {
 	case err != nil:
 		return err
@@ -100,7 +93,7 @@ func (q *taskQuery) get(ctx context.Context, io streams, in *installation, id st
 	}
 	w := &words{}
 	w.field("Task", line(task.ID, maxName))
-	w.field("Agent", line(agentWord(task.Agent), maxName))
+	w.field("Agent", line(task.Agent, maxName))
 	w.field("Skill", line(task.Skill, maxName))
 	w.field("Caller", line(task.Caller, maxName))
 	w.field("Context", line(task.ContextID, maxName))
@@ -119,9 +112,21 @@ func (q *taskQuery) get(ctx context.Context, io streams, in *installation, id st
 	return err
 }
 
+// cancel ends a task. One that has ended is shown as it is.
 func (q *taskQuery) cancel(ctx context.Context, io streams, in *installation, id string, out *output) error {
-	task, raw, err := fetch[admin.Task](ctx, in, q.of(request{method: http.MethodPost, path: []string{"v1", "tasks", id, "cancel"}}))
-	if err != nil {
+	here := q.of(request{path: []string{"v1", "tasks", id}, see: "legation task list"})
+	end, look := here, here
+	end.method, end.path = http.MethodPost, append(slices.Clip(here.path), "cancel")
+	look.method = http.MethodGet
+	task, raw, err := fetch[admin.Task](ctx, in, end)
+	said, refused := errors.AsType[*adminError](err)
+	over := refused && said.form.Code == admin.CodeConflict
+	if over {
+		var gone error
+		if task, raw, gone = fetch[admin.Task](ctx, in, look); gone != nil || !a2a.TaskState(task.State).Terminal() {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
 	done := io.out
@@ -131,11 +136,14 @@ func (q *taskQuery) cancel(ctx context.Context, io streams, in *installation, id
 			return err
 		}
 	}
-	state := a2a.TaskState(task.State)
-	if state == a2a.TaskStateCanceled {
+	switch state := a2a.TaskState(task.State); {
+	case state == a2a.TaskStateCanceled && over:
+		fmt.Fprintf(done, "Task %s was canceled already.\n", line(id, maxName))
+	case state == a2a.TaskStateCanceled:
 		fmt.Fprintf(done, "Task %s is canceled.\n", line(id, maxName))
-		return nil
+	default:
+		fmt.Fprintf(io.err, "Task %s has ended already: it is %s, and nothing was canceled.\n", line(id, maxName), stateWord(state))
+		return exitStatus(exitNotDone)
 	}
-	fmt.Fprintf(io.err, "Task %s was not canceled; it is %s.\n", line(id, maxName), stateWord(state))
-	return exitStatus(exitNotDone)
+	return nil
 }

@@ -1,6 +1,8 @@
 package credential_test
 
 import (
+	"bytes"
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/internal/credential"
 	"github.com/legation/legation/internal/registry"
+	"github.com/legation/legation/internal/vault"
 )
 
 // files is a certificate in two files.
@@ -73,6 +76,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	ask("files", "one")
 	f.write(w, two, true, false)
 	ask("half of the next", "one")
+	w.clock.add(time.Second)
 	ask("and again", "one")
 	if got := strings.Count(w.logs.String(), "the changed client certificate can not be read"); got != 1 {
 		t.Errorf("told %d times of a pair that does not fit, want once", got)
@@ -135,6 +139,24 @@ func TestCertificatesAreChecked(t *testing.T) {
 	w.clock.add(-24 * time.Hour)
 	if _, err := w.source(inVault("good")).Check(t.Context(), "root"); err == nil || !strings.Contains(err.Error(), "begins only on") {
 		t.Errorf("before it begins: error = %v", err)
+	}
+}
+
+// Of what was opened nothing stays but the key that was made of it.
+func TestOpenedCertificatesAreWiped(t *testing.T) {
+	content := []byte(newAuthority(t).issue(t, "a", time.Hour))
+	keeper := credential.New(vaultFunc(func(context.Context, vault.Reference, vault.Use) (vault.Value, error) {
+		return vault.NewValue(content), nil
+	}), noClients, credential.Config{})
+	source, err := keeper.For("partner", 1, "https://a.example", inVault("x"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := source.Check(t.Context(), "root"); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(content, make([]byte, len(content))) {
+		t.Error("the content is still in memory")
 	}
 }
 

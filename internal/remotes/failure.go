@@ -200,6 +200,9 @@ func late(err error) (failure, bool) {
 	if !errors.Is(err, context.DeadlineExceeded) && !(ok && timeout.Timeout()) {
 		return failure{}, false
 	}
+	if guard.NothingSent(err) {
+		return failure{codeConnect, "it does not answer at all: no connection came about in time", "check the host and the port in spec.url, and whether a firewall is in between", false}, true
+	}
 	return failure{codeTimeout, "somebody listens there and did not answer in time", "try again later; if it stays, ask the agent's operator", false}, true
 }
 

@@ -173,6 +173,11 @@ var rooms = map[string]room{
 		modules: []string{modBackoff, modOpenAI},
 	},
 
+	"internal/remotes": {
+		ring:    assembly,
+		imports: []string{"a2a", "card", "client", "guard", "internal/credential", "internal/registry", "internal/trust"},
+		tests:   []string{"internal/vault", "store/sqlite"},
+	},
 	"internal/config": {ring: assembly, modules: []string{modEnv}},
 	"internal/app": {
 		ring: assembly,
@@ -194,7 +199,7 @@ var rooms = map[string]room{
 		ring: assembly,
 		imports: []string{
 			"a2a", "agent", "card", "client", "guard", "internal/admin", "internal/app", "internal/audit", "internal/config",
-			"internal/conformance", "internal/registry", "server", "store/sqlite",
+			"internal/conformance", "internal/registry", "internal/vault", "server", "store/sqlite",
 		},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},

@@ -38,6 +38,11 @@ type world struct {
 
 func newWorld(t *testing.T, cfg trust.Config) *world {
 	t.Helper()
+	return newWorldOn(t, openStore(t), cfg)
+}
+
+func openStore(t *testing.T) *sqlite.Store {
+	t.Helper()
 	opened, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Config{Sync: sqlite.Off})
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +52,11 @@ func newWorld(t *testing.T, cfg trust.Config) *world {
 			t.Error(err)
 		}
 	})
+	return opened
+}
+
+func newWorldOn(t *testing.T, opened *sqlite.Store, cfg trust.Config) *world {
+	t.Helper()
 	w := &world{
 		T: t, store: &store{Store: opened}, source: &source{answers: map[registry.Name]answer{}},
 		cfg: cfg, now: &clock{at: time.Now()}, logs: &bytes.Buffer{}, docs: map[registry.Name]registry.Document{},
