@@ -106,7 +106,10 @@ func (h *house) crash() config.Config {
 
 // remoteClient is the document of one that may use skills.
 func remoteClient(name, credentials, skills, more string) string {
-	return fmt.Sprintf("kind: RemoteClient\nname: %s\nspec:\n  enabled: true\n  credentials: {%s}\n  skills: [%s]\n%s", name, credentials, skills, more)
+	if skills != "" {
+		skills = "  skills: [" + skills + "]\n"
+	}
+	return fmt.Sprintf("kind: RemoteClient\nname: %s\nspec:\n  enabled: true\n  credentials: {%s}\n%s%s", name, credentials, skills, more)
 }
 
 // manage asks the admin API and returns the answer.
