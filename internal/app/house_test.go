@@ -226,6 +226,14 @@ func (r *reply) task() a2a.Task {
 	return task
 }
 
+// url is where the server is, whatever its cards say.
+func (h *house) url() string {
+	if h.roots != nil {
+		return "https://" + h.app.Addr()
+	}
+	return "http://" + h.app.Addr()
+}
+
 func (h *house) web(p proof) *http.Client {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: h.roots}, MaxIdleConnsPerHost: 64}
 	if p.certificate != nil {
@@ -238,7 +246,7 @@ func (h *house) web(p proof) *http.Client {
 func (h *house) request(ctx context.Context, p proof, path, method, params string) *http.Request {
 	h.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`, method, params)
-	req, err := http.NewRequestWithContext(ctx, "POST", h.app.URL()+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, "POST", h.url()+path, strings.NewReader(body))
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -280,7 +288,7 @@ func exchange(web *http.Client, req *http.Request) (*reply, error) {
 // card reads the public card of the agent at a path, with further headers.
 func (h *house) card(path string, headers ...string) *reply {
 	h.Helper()
-	req, err := http.NewRequestWithContext(h.Context(), "GET", h.app.URL()+path+a2a.WellKnownCardPath, nil)
+	req, err := http.NewRequestWithContext(h.Context(), "GET", h.url()+path+a2a.WellKnownCardPath, nil)
 	if err != nil {
 		h.Fatal(err)
 	}
