@@ -101,6 +101,10 @@ func (h *house) crash() config.Config {
 	if err := os.CopyFS(cfg.Data, os.DirFS(h.cfg.Data)); err != nil {
 		h.Fatal(err)
 	}
+	// The copy is readable by others, which a master key must not be.
+	if err := os.Chmod(filepath.Join(cfg.Data, "master.key"), 0o600); err != nil {
+		h.Fatal(err)
+	}
 	return cfg
 }
 
