@@ -63,13 +63,13 @@ func register(ctx context.Context, cfg config.Config, callers string) (authoriza
 	document := object{"kind": "RemoteClient", "name": client, "spec": object{
 		"enabled": true, "skills": []string{app.DefaultAgent + "/script"}, "credentials": credentials, "limits": highest(),
 	}}
-	if err := ask(ctx, admin, "/v1/apply", document, nil); err != nil || authorization != "" {
+	if err := ask(ctx, admin, "/admin/apply", document, nil); err != nil || authorization != "" {
 		return authorization, err
 	}
 	var issued struct {
 		Key string `json:"key"`
 	}
-	err = ask(ctx, admin, "/v1/clients/"+client+"/keys", object{}, &issued)
+	err = ask(ctx, admin, "/admin/clients/"+client+"/keys", object{}, &issued)
 	return "Bearer " + issued.Key, err
 }
 

@@ -29,7 +29,7 @@ func TestPartsThatAreMissing(t *testing.T) {
 		path, _, _ := strings.Cut(one.path, "?")
 		path = strings.NewReplacer("{kind}", "Agent", "{name}", "nobody", "{id}", "none").Replace(path)
 		switch {
-		case strings.HasPrefix(path, "/v1/people"), path == "/v1/status", strings.HasPrefix(path, "/v1/schemas"):
+		case strings.HasPrefix(path, "/admin/people"), path == "/admin/status", strings.HasPrefix(path, "/admin/schemas"):
 			continue
 		}
 		refusal := o.refuses(one.method, path, one.body, ask{}, 404, admin.CodeUnavailable)
@@ -37,7 +37,7 @@ func TestPartsThatAreMissing(t *testing.T) {
 			t.Errorf("%s %s: %s", one.method, path, refusal.Message)
 		}
 	}
-	if got := get[admin.Status](o, "/v1/status"); got.Resources != 0 || got.Who != "admin" {
+	if got := get[admin.Status](o, "/admin/status"); got.Resources != 0 || got.Who != "admin" {
 		t.Errorf("status = %+v", got)
 	}
 	if _, err := admin.New(admin.Config{}); err == nil {
@@ -64,21 +64,21 @@ func TestInProcess(t *testing.T) {
 		handler.ServeHTTP(w, r)
 		return w
 	}
-	if w := send("POST", "/v1/apply", admin.TypeYAML, documents); w.Code != 200 {
+	if w := send("POST", "/admin/apply", admin.TypeYAML, documents); w.Code != 200 {
 		t.Fatalf("apply: %d %s", w.Code, w.Body)
 	}
 	var status admin.Status
-	w := send("GET", "/v1/status", "", "")
+	w := send("GET", "/admin/status", "", "")
 	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.Who != "local" || status.Role != "admin" || !status.Offline || status.Resources != 6 {
 		t.Errorf("status = %s, error %v", w.Body, err)
 	}
-	if entry := get[admin.Audit](o, "/v1/audit?limit=1").Entries[0]; entry.Who != "local" {
+	if entry := get[admin.Audit](o, "/admin/audit?limit=1").Entries[0]; entry.Who != "local" {
 		t.Errorf("entry = %+v", entry)
 	}
-	if w := send("GET", "/v1/secrets", "", ""); w.Code != 500 || !strings.Contains(w.Body.String(), "the disk is on fire") {
+	if w := send("GET", "/admin/secrets", "", ""); w.Code != 500 || !strings.Contains(w.Body.String(), "the disk is on fire") {
 		t.Errorf("a failure is told as %d %s", w.Code, w.Body)
 	}
-	if w := send("GET", "/v1/people", "", ""); w.Code != 404 {
+	if w := send("GET", "/admin/people", "", ""); w.Code != 404 {
 		t.Errorf("people: %d %s", w.Code, w.Body)
 	}
 }
@@ -120,11 +120,11 @@ func TestFailures(t *testing.T) {
 		code               admin.Code
 		logged             string
 	}{
-		{"GET", "/v1/secrets", "", 500, admin.CodeInternal, "the disk is on fire"},
-		{"GET", "/v1/secrets/a/versions", "", 500, admin.CodeInternal, "panic"},
-		{"GET", "/v1/secrets/a/uses", "", 409, admin.CodeConflict, ""},
-		{"PUT", "/v1/secrets/a", secretMarker, 409, admin.CodeConflict, ""},
-		{"DELETE", "/v1/secrets/a", "", 503, admin.CodeBusy, ""},
+		{"GET", "/admin/secrets", "", 500, admin.CodeInternal, "the disk is on fire"},
+		{"GET", "/admin/secrets/a/versions", "", 500, admin.CodeInternal, "panic"},
+		{"GET", "/admin/secrets/a/uses", "", 409, admin.CodeConflict, ""},
+		{"PUT", "/admin/secrets/a", secretMarker, 409, admin.CodeConflict, ""},
+		{"DELETE", "/admin/secrets/a", "", 503, admin.CodeBusy, ""},
 	} {
 		failure := o.refuses(tt.method, tt.path, tt.body, ask{media: admin.TypeBytes}, tt.status, tt.code)
 		if tt.logged == "" {
@@ -139,24 +139,24 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	var rotated admin.Rotation
-	o.do("POST", "/v1/secrets/rotate", "", &rotated, ask{})
+	o.do("POST", "/admin/secrets/rotate", "", &rotated, ask{})
 	if rotated.Failed != 2 || rotated.Rewrapped != 3 || len(rotated.Left) != 1 {
 		t.Errorf("rotation = %+v", rotated)
 	}
-	if entry := get[admin.Audit](o, "/v1/audit?limit=1").Entries[0]; entry.Outcome != string(audit.Failed) || entry.Operation != "secret rotate" {
+	if entry := get[admin.Audit](o, "/admin/audit?limit=1").Entries[0]; entry.Outcome != string(audit.Failed) || entry.Operation != "secret rotate" {
 		t.Errorf("entry = %+v", entry)
 	}
 	o.agents.err = errors.New("nobody is at home")
-	for _, path := range []string{"/v1/agents", "/v1/agents/partner"} {
+	for _, path := range []string{"/admin/agents", "/admin/agents/partner"} {
 		o.refuses("GET", path, "", ask{}, 500, admin.CodeInternal)
 	}
-	o.refuses("POST", "/v1/clients/billing/check", "", ask{}, 500, admin.CodeInternal)
+	o.refuses("POST", "/admin/clients/billing/check", "", ask{}, 500, admin.CodeInternal)
 }
 
 func TestRotationBringsEverythingOver(t *testing.T) {
 	o := newOffice(t, nil)
-	o.do("PUT", "/v1/secrets/a", secretMarker, nil, ask{media: admin.TypeBytes})
-	o.do("PUT", "/v1/secrets/b", secretMarker, nil, ask{media: admin.TypeBytes})
+	o.do("PUT", "/admin/secrets/a", secretMarker, nil, ask{media: admin.TypeBytes})
+	o.do("PUT", "/admin/secrets/b", secretMarker, nil, ask{media: admin.TypeBytes})
 	keys, err := vault.AddKey(o.keys)
 	if err != nil {
 		t.Fatal(err)
@@ -165,16 +165,16 @@ func TestRotationBringsEverythingOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rotated admin.Rotation
-	o.do("POST", "/v1/secrets/rotate", "", &rotated, ask{})
+	o.do("POST", "/admin/secrets/rotate", "", &rotated, ask{})
 	if rotated.Rewrapped != 2 || len(rotated.Left) != 0 {
 		t.Errorf("rotation = %+v", rotated)
 	}
-	for _, one := range get[admin.Secrets](o, "/v1/secrets").Secrets {
+	for _, one := range get[admin.Secrets](o, "/admin/secrets").Secrets {
 		if one.MasterKey != rotated.Primary {
 			t.Errorf("%s is sealed with %s, want %s", one.Name, one.MasterKey, rotated.Primary)
 		}
 	}
-	if entry := get[admin.Audit](o, "/v1/audit?limit=1").Entries[0]; entry.KeyID != rotated.Primary || entry.Who != "admin" {
+	if entry := get[admin.Audit](o, "/admin/audit?limit=1").Entries[0]; entry.KeyID != rotated.Primary || entry.Who != "admin" {
 		t.Errorf("entry = %+v", entry)
 	}
 }
@@ -186,7 +186,7 @@ func TestChecksAreBounded(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if got := o.send("POST", "/v1/agents/partner/check", "", ask{}); got.status != 200 {
+			if got := o.send("POST", "/admin/agents/partner/check", "", ask{}); got.status != 200 {
 				t.Errorf("check: %d %s", got.status, got.body)
 			}
 		})
@@ -194,11 +194,11 @@ func TestChecksAreBounded(t *testing.T) {
 	for range 4 {
 		<-o.agents.entered
 	}
-	got := o.send("POST", "/v1/agents/partner/check", "", ask{})
+	got := o.send("POST", "/admin/agents/partner/check", "", ask{})
 	if got.status != 503 || got.refusal(t).Code != admin.CodeBusy || got.header.Get("Retry-After") == "" {
 		t.Errorf("a fifth check: %d %s", got.status, got.body)
 	}
-	o.do("GET", "/v1/status", "", nil, ask{})
+	o.do("GET", "/admin/status", "", nil, ask{})
 	close(o.agents.leave)
 	all.Wait()
 }
@@ -249,7 +249,7 @@ func TestLongAuditsAreReadToTheirEnd(t *testing.T) {
 	const newest = 2*audit.MaxScan + 10
 	o := newOffice(t, func(cfg *admin.Config) { cfg.Audit = longAudit{newest: newest, rare: 5, since: newest - 100} })
 	var found []int64
-	pages, query := 0, "/v1/audit?who=ann"
+	pages, query := 0, "/admin/audit?who=ann"
 	for next := int64(0); ; pages++ {
 		path := query
 		if next > 0 {
@@ -266,11 +266,13 @@ func TestLongAuditsAreReadToTheirEnd(t *testing.T) {
 	if len(found) != 1 || found[0] != 5 || pages != 2 {
 		t.Errorf("found %v on %d more pages, want entry 5 on the third page", found, pages)
 	}
-	if page := get[admin.Audit](o, "/v1/audit?who=ann&since=2026-01-01T00:00:00Z"); page.Next != 0 || len(page.Entries) != 0 {
+	if page := get[admin.Audit](o, "/admin/audit?who=ann&since=2026-01-01T00:00:00Z"); page.Next != 0 || len(page.Entries) != 0 {
 		t.Errorf("what is older than asked for goes on at %d", page.Next)
 	}
 	seals, after := 0, int64(0)
 	for pages := 0; pages < 10; pages++ {
+		got := o.do("GET", "/admin/audit/evidence?after="+number(after), "", nil, ask{})
+	for range 10 {
 		got := o.do("GET", "/v1/audit/evidence?after="+number(after), "", nil, ask{})
 		if len(got.body) == 0 {
 			break
@@ -322,14 +324,14 @@ func TestBodiesThatBreakOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequestWithContext(t.Context(), "PUT", "/v1/secrets/a", slow{})
+	r := httptest.NewRequestWithContext(t.Context(), "PUT", "/admin/secrets/a", slow{})
 	r.Header.Set("Content-Type", admin.TypeBytes)
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	if w.Code != 400 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if got := get[admin.Secrets](o, "/v1/secrets"); len(got.Secrets) != 0 {
+	if got := get[admin.Secrets](o, "/admin/secrets"); len(got.Secrets) != 0 {
 		t.Errorf("part of a secret was stored: %+v", got)
 	}
 }

@@ -19,36 +19,36 @@ var everyRoute = []struct {
 	body         string
 	roles        string
 }{
-	{"GET", "/v1/status", "", "admin approver operator viewer"},
-	{"GET", "/v1/resources", "", "admin approver operator viewer"},
-	{"GET", "/v1/resources/{kind}/{name}", "", "admin approver operator viewer"},
-	{"DELETE", "/v1/resources/{kind}/{name}", "", "admin"},
-	{"POST", "/v1/apply", "{}", "admin"},
-	{"GET", "/v1/export", "", "admin approver operator viewer"},
-	{"GET", "/v1/schemas/{kind}", "", "admin approver operator viewer"},
-	{"GET", "/v1/secrets", "", "admin approver operator viewer"},
-	{"PUT", "/v1/secrets/{name}", "{}", "admin"},
-	{"DELETE", "/v1/secrets/{name}", "", "admin"},
-	{"GET", "/v1/secrets/{name}/versions", "", "admin approver operator viewer"},
-	{"GET", "/v1/secrets/{name}/uses", "", "admin approver operator viewer"},
-	{"POST", "/v1/secrets/rotate", "", "admin"},
-	{"GET", "/v1/clients/{name}/keys", "", "admin approver operator viewer"},
-	{"POST", "/v1/clients/{name}/keys", "{}", "admin"},
-	{"DELETE", "/v1/clients/{name}/keys/{id}", "", "admin"},
-	{"POST", "/v1/clients/{name}/check", "", "admin operator"},
-	{"GET", "/v1/agents", "", "admin approver operator viewer"},
-	{"GET", "/v1/agents/{name}", "", "admin approver operator viewer"},
-	{"POST", "/v1/agents/{name}/check", "", "admin operator"},
-	{"POST", "/v1/agents/{name}/accept", "{}", "admin"},
-	{"GET", "/v1/tasks", "", "admin approver operator viewer"},
-	{"GET", "/v1/tasks/{id}", "", "admin approver operator viewer"},
-	{"GET", "/v1/tasks/{id}?content=true", "", "admin"},
-	{"POST", "/v1/tasks/{id}/cancel", "", "admin operator"},
-	{"GET", "/v1/audit", "", "admin approver operator viewer"},
-	{"GET", "/v1/audit/evidence", "", "admin approver operator viewer"},
-	{"GET", "/v1/people", "", "admin approver operator viewer"},
-	{"PUT", "/v1/people/{name}", "{}", "admin"},
-	{"DELETE", "/v1/people/{name}", "", "admin"},
+	{"GET", "/admin/status", "", "admin approver operator viewer"},
+	{"GET", "/admin/resources", "", "admin approver operator viewer"},
+	{"GET", "/admin/resources/{kind}/{name}", "", "admin approver operator viewer"},
+	{"DELETE", "/admin/resources/{kind}/{name}", "", "admin"},
+	{"POST", "/admin/apply", "{}", "admin"},
+	{"GET", "/admin/export", "", "admin approver operator viewer"},
+	{"GET", "/admin/schemas/{kind}", "", "admin approver operator viewer"},
+	{"GET", "/admin/secrets", "", "admin approver operator viewer"},
+	{"PUT", "/admin/secrets/{name}", "{}", "admin"},
+	{"DELETE", "/admin/secrets/{name}", "", "admin"},
+	{"GET", "/admin/secrets/{name}/versions", "", "admin approver operator viewer"},
+	{"GET", "/admin/secrets/{name}/uses", "", "admin approver operator viewer"},
+	{"POST", "/admin/secrets/rotate", "", "admin"},
+	{"GET", "/admin/clients/{name}/keys", "", "admin approver operator viewer"},
+	{"POST", "/admin/clients/{name}/keys", "{}", "admin"},
+	{"DELETE", "/admin/clients/{name}/keys/{id}", "", "admin"},
+	{"POST", "/admin/clients/{name}/check", "", "admin operator"},
+	{"GET", "/admin/agents", "", "admin approver operator viewer"},
+	{"GET", "/admin/agents/{name}", "", "admin approver operator viewer"},
+	{"POST", "/admin/agents/{name}/check", "", "admin operator"},
+	{"POST", "/admin/agents/{name}/accept", "{}", "admin"},
+	{"GET", "/admin/tasks", "", "admin approver operator viewer"},
+	{"GET", "/admin/tasks/{id}", "", "admin approver operator viewer"},
+	{"GET", "/admin/tasks/{id}?content=true", "", "admin"},
+	{"POST", "/admin/tasks/{id}/cancel", "", "admin operator"},
+	{"GET", "/admin/audit", "", "admin approver operator viewer"},
+	{"GET", "/admin/audit/evidence", "", "admin approver operator viewer"},
+	{"GET", "/admin/people", "", "admin approver operator viewer"},
+	{"PUT", "/admin/people/{name}", "{}", "admin"},
+	{"DELETE", "/admin/people/{name}", "", "admin"},
 }
 
 // Every route is for who has the permission, and for nobody else.
@@ -118,37 +118,37 @@ func TestWhoIsNotLetIn(t *testing.T) {
 		"from a web page": {ask{who: "nobody", header: http.Header{"Origin": {"https://evil.example"}}}, plain, "credential_missing"},
 	} {
 		o.clock.advance(time.Minute)
-		o.refuses("GET", "/v1/status", "", tt.as, 401, admin.CodeUnauthenticated)
-		got := o.send("GET", "/v1/status", "", tt.as)
+		o.refuses("GET", "/admin/status", "", tt.as, 401, admin.CodeUnauthenticated)
+		got := o.send("GET", "/admin/status", "", tt.as)
 		if challenge := got.header.Get("WWW-Authenticate"); challenge != tt.challenge {
 			t.Errorf("%s: challenge %q, want %q", name, challenge, tt.challenge)
 		}
-		last := get[admin.Audit](o, "/v1/audit?limit=1").Entries[0]
+		last := get[admin.Audit](o, "/admin/audit?limit=1").Entries[0]
 		if last.Outcome != "refused" || last.Reason != tt.reason || last.Operation != "status" {
 			t.Errorf("%s: the audit tells of %+v, want reason %s", name, last, tt.reason)
 		}
 	}
-	if got := o.send("OPTIONS", "/v1/status", "", ask{who: "nobody", header: http.Header{"Origin": {"https://evil.example"}}}); got.status != 405 {
+	if got := o.send("OPTIONS", "/admin/status", "", ask{who: "nobody", header: http.Header{"Origin": {"https://evil.example"}}}); got.status != 405 {
 		t.Errorf("a preflight is answered with %d", got.status)
 	}
-	o.do("GET", "/v1/status", "", nil, ask{header: http.Header{"Authorization": {"bearer  " + o.tokens["viewer"]}}})
+	o.do("GET", "/admin/status", "", nil, ask{header: http.Header{"Authorization": {"bearer  " + o.tokens["viewer"]}}})
 }
 
 func TestRefusalsAreLimited(t *testing.T) {
 	o := newOffice(t, nil)
-	refused := func() int { return o.send("GET", "/v1/status", "", ask{token: "wrong"}).status }
+	refused := func() int { return o.send("GET", "/admin/status", "", ask{token: "wrong"}).status }
 	for i := range 20 {
 		if got := refused(); got != 401 {
 			t.Fatalf("refusal %d is answered with %d", i+1, got)
 		}
 	}
-	got := o.send("GET", "/v1/status", "", ask{token: "wrong"})
+	got := o.send("GET", "/admin/status", "", ask{token: "wrong"})
 	if got.status != 429 || got.refusal(t).Code != admin.CodeTooMany || got.header.Get("Retry-After") != "3" {
 		t.Errorf("one more: %d, to be tried again after %q", got.status, got.header.Get("Retry-After"))
 	}
-	o.refuses("DELETE", "/v1/people/admin", "", ask{who: "viewer"}, 429, admin.CodeTooMany)
-	o.do("GET", "/v1/status", "", nil, ask{}) // who has a good token is let in all the same
-	if entries := get[admin.Audit](o, "/v1/audit?outcome=refused").Entries; len(entries) != 20 {
+	o.refuses("DELETE", "/admin/people/admin", "", ask{who: "viewer"}, 429, admin.CodeTooMany)
+	o.do("GET", "/admin/status", "", nil, ask{}) // who has a good token is let in all the same
+	if entries := get[admin.Audit](o, "/admin/audit?outcome=refused").Entries; len(entries) != 20 {
 		t.Errorf("%d refusals are in the audit, want 20", len(entries))
 	}
 	o.clock.advance(time.Minute)
@@ -167,7 +167,7 @@ func TestHostIsTheLoopback(t *testing.T) {
 		"evil.example" + port: false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "192.0.2.1" + port: false,
 		"admin.example.evil": false,
 	} {
-		for _, path := range []string{"/v1/status", "/openapi.json"} {
+		for _, path := range []string{"/admin/status", "/openapi.json"} {
 			got := o.send("GET", path, "", ask{host: host})
 			if (got.status == 200) != served || !served && got.refusal(t).Code != admin.CodeHost {
 				t.Errorf("%s of host %s: %d", path, host, got.status)
@@ -178,14 +178,14 @@ func TestHostIsTheLoopback(t *testing.T) {
 
 func TestPeopleAreKnownInTheAudit(t *testing.T) {
 	o := newOffice(t, nil)
-	o.do("POST", "/v1/apply", documents, nil, yaml)
-	for _, one := range get[admin.Audit](o, "/v1/audit?operation=apply").Entries {
+	o.do("POST", "/admin/apply", documents, nil, yaml)
+	for _, one := range get[admin.Audit](o, "/admin/audit?operation=apply").Entries {
 		if one.Who != "admin" || one.Outcome != string(audit.Done) || one.Hash == "" {
 			t.Errorf("entry = %+v", one)
 		}
 	}
-	o.refuses("POST", "/v1/apply", documents, ask{who: "viewer", media: admin.TypeYAML}, 403, admin.CodeForbidden)
-	last := get[admin.Audit](o, "/v1/audit?limit=1").Entries[0]
+	o.refuses("POST", "/admin/apply", documents, ask{who: "viewer", media: admin.TypeYAML}, 403, admin.CodeForbidden)
+	last := get[admin.Audit](o, "/admin/audit?limit=1").Entries[0]
 	if last.Who != "viewer" || last.Outcome != string(audit.Refused) || last.Reason != "role_not_allowed" || last.Operation != "apply" {
 		t.Errorf("entry of a refusal = %+v", last)
 	}

@@ -306,9 +306,8 @@ func (a *App) Run(ctx context.Context) error {
 	case failure = <-served:
 		served <- nil
 	}
-	a.ready.Store(false)
 	a.log.Info("stopping", "drain", a.cfg.Drain)
-	stopWork()
+	stopWork() // from here on it is not ready, and messages are refused
 	failure = errors.Join(failure, <-worked)
 
 	a.server.Stop()

@@ -57,7 +57,10 @@ func openCore(ctx context.Context, cfg config.Config, host registry.Host, sync s
 	if err != nil {
 		return nil, err
 	}
-	return c, c.openRemotes(ctx)
+	if err := c.openRemotes(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // close gives everything back.
@@ -98,8 +101,7 @@ func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 	return keys, err
 }
 
-// listSecrets looks which secrets have a value.
-func (c *core) listSecrets(ctx context.Context) {
+// keyFile is where the master keys are.
 func (c *core) keyFile() string {
 	return cmp.Or(c.cfg.MasterKey, filepath.Join(c.cfg.Data, "master.key"))
 }
@@ -120,9 +122,8 @@ func (c *core) rereadKeys(ctx context.Context) error {
 	return c.vault.UseKeys(ctx, keys)
 }
 
-// hasValue reports whether the vault holds a value of a secret.
-func (c *core) hasValue(ctx context.Context) func(registry.SecretName) bool {
-	held := map[string]bool{}
+// listSecrets looks which secrets have a value.
+func (c *core) listSecrets(ctx context.Context) {
 	all, err := c.vault.List(ctx)
 	if err != nil {
 		c.log.Error("secrets could not be listed", "error", err)

@@ -22,7 +22,7 @@ func TestMasterKeysAreRotatedInARunningServer(t *testing.T) {
 
 	sealedWith := func(name string) string {
 		t.Helper()
-		return member(t, admin.do(http.MethodPut, "/v1/secrets/"+name, "value of "+name), "masterKey")
+		return member(t, admin.do(http.MethodPut, "/admin/secrets/"+name, "value of "+name), "masterKey")
 	}
 	first := sealedWith("one")
 	if _, err := vault.AddKey(file); err != nil {
@@ -45,7 +45,7 @@ func TestMasterKeysAreRotatedInARunningServer(t *testing.T) {
 		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		status, text := admin.ask(http.MethodPost, "/v1/secrets/rotate", "")
+		status, text := admin.ask(http.MethodPost, "/admin/secrets/rotate", "")
 		if status != http.StatusConflict || !strings.Contains(text, test.want) {
 			t.Errorf("%s: %d %s, want 409 with %q", what, status, text, test.want)
 		}
@@ -57,7 +57,7 @@ func TestMasterKeysAreRotatedInARunningServer(t *testing.T) {
 	if err := os.WriteFile(file, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	done := admin.do(http.MethodPost, "/v1/secrets/rotate", "")
+	done := admin.do(http.MethodPost, "/admin/secrets/rotate", "")
 	second := member(t, done, "primary")
 	if second == first || !strings.Contains(done, `"rewrapped":4`) || !strings.Contains(done, `"left":[]`) {
 		t.Errorf("rotated: %s", done)
@@ -65,7 +65,7 @@ func TestMasterKeysAreRotatedInARunningServer(t *testing.T) {
 	if err := os.WriteFile(file, []byte(lastLines(t, whole, 2, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	admin.do(http.MethodPost, "/v1/secrets/rotate", "")
+	admin.do(http.MethodPost, "/admin/secrets/rotate", "")
 	if got := sealedWith("three"); got != second {
 		t.Errorf("sealed with %s, want %s", got, second)
 	}

@@ -213,7 +213,7 @@ func TestDataDirectoryOfAServer(t *testing.T) {
 func TestNamesStayInThePath(t *testing.T) {
 	token := fileWith(t, "lgp_right")
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if got, want := r.URL.EscapedPath(), "/base/v1/secrets/a%2F..%2Fb%3Fc"; got != want {
+		if got, want := r.URL.EscapedPath(), "/base/admin/secrets/a%2F..%2Fb%3Fc"; got != want {
 			t.Errorf("path %s, want %s", got, want)
 		}
 		w.WriteHeader(http.StatusNoContent)

@@ -25,13 +25,13 @@ func agentsAPI(t *testing.T) (flags []string, accepted func() string) {
 			fmt.Fprint(w, text)
 		})
 	}
-	answer("GET /v1/agents", `{"agents":[`+steady+`,`+drifted+`]}`)
-	answer("GET /v1/agents/translator", drifted)
-	answer("GET /v1/agents/echo", steady)
-	answer("POST /v1/agents/translator/accept", `{"name":"translator","state":"trusted","reasons":[]}`)
-	answer("POST /v1/agents/translator/check", `{"name":"translator","ok":false,"first":"accept the card","findings":[`+
+	answer("GET /admin/agents", `{"agents":[`+steady+`,`+drifted+`]}`)
+	answer("GET /admin/agents/translator", drifted)
+	answer("GET /admin/agents/echo", steady)
+	answer("POST /admin/agents/translator/accept", `{"name":"translator","state":"trusted","reasons":[]}`)
+	answer("POST /admin/agents/translator/check", `{"name":"translator","ok":false,"first":"accept the card","findings":[`+
 		`{"step":"card","outcome":"problem","words":"it has changed","next":"accept it"},{"step":"interface","outcome":"skipped","words":"not looked at"}]}`)
-	answer("POST /v1/agents/echo/check", `{"name":"echo","ok":true,"findings":[{"step":"card","outcome":"ok","words":"verified"}]}`)
+	answer("POST /admin/agents/echo/check", `{"name":"echo","ok":true,"findings":[{"step":"card","outcome":"ok","words":"verified"}]}`)
 	api := httptest.NewServer(mux)
 	t.Cleanup(api.Close)
 	return []string{"--admin", api.URL, "--token-file", fileWith(t, "lgp_right")}, func() string { return body }

@@ -96,7 +96,7 @@ func TestVerifyAServer(t *testing.T) {
 	serve := func(lines []string) string {
 		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			after, err := strconv.Atoi(r.URL.Query().Get("after"))
-			if err != nil || r.URL.Path != "/v1/audit/evidence" {
+			if err != nil || r.URL.Path != "/admin/audit/evidence" {
 				t.Errorf("asked for %s", r.URL)
 			}
 			for _, line := range lines[min(after, len(lines)):min(after+2, len(lines))] {

@@ -201,7 +201,7 @@ func TestTheFirstAdmin(t *testing.T) {
 	store, c := openStore(t), newClock()
 	path := filepath.Join(t.TempDir(), "admin-token")
 	for _, left := range []string{path, path + ".new"} { // by a start that did not get further
-		if err := os.WriteFile(left, []byte("old"), 0o644); err != nil { //nolint:gosec // on purpose
+		if err := os.WriteFile(left, []byte("old"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

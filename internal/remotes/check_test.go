@@ -23,7 +23,7 @@ import (
 func withTLS(s *httptest.Server) { s.StartTLS() }
 
 // TestCheck meets what can lie between us and a remote agent, as an administrator
-// sees it (F36 and the cards of F38's kind; REQ-CARD-12, REQ-SIGN-14).
+// sees it (F36; REQ-CARD-12, REQ-SIGN-14).
 func TestCheck(t *testing.T) {
 	at := func(url string) func(*registry.RemoteAgent) {
 		return func(s *registry.RemoteAgent) { s.URL = registry.URL(url) }

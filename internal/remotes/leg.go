@@ -129,7 +129,7 @@ func (l *leg) reads() client.Config {
 	if l.ownCard() {
 		cfg.Credentials = func(ctx context.Context, refused bool) (http.Header, error) {
 			if !refused {
-				return nil, nil
+				return http.Header{}, nil
 			}
 			return l.source.Headers(ctx, self, false)
 		}

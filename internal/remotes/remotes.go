@@ -25,8 +25,8 @@ type Config struct {
 	// are asked for where a card announces them.
 	Understood []string
 
-	// HasValue reports whether the vault holds a value of a secret. Nil means
-	// that it holds all.
+	// HasValue reports whether the vault holds a value of a secret. It must be
+	// quick. Nil means that it holds all.
 	HasValue func(registry.SecretName) bool
 
 	// Roots are the authorities that certificates of remote agents and of their

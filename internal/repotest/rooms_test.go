@@ -183,9 +183,9 @@ var rooms = map[string]room{
 		ring: assembly,
 		imports: []string{
 			"a2a", "agent", "card", "guard", "internal/access", "internal/access/issuer", "internal/admin", "internal/audit",
-			"internal/config", "internal/people", "internal/provider/command", "internal/provider/echo",
-			"internal/provider/openai", "internal/quota", "internal/registry", "internal/vault", "internal/work", "server",
-			"store/sqlite", "task",
+			"internal/config", "internal/extension", "internal/people", "internal/provider/command", "internal/provider/echo",
+			"internal/provider/openai", "internal/quota", "internal/registry", "internal/remotes", "internal/trust",
+			"internal/vault", "internal/work", "server", "store/sqlite", "task",
 		},
 		modules: []string{modJSON},
 		tests:   []string{"client"}, // the whole program, asked as others ask it

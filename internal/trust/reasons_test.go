@@ -19,6 +19,17 @@ func TestReasons(t *testing.T) {
 	first, second, stranger := key(t, "first"), key(t, "second"), key(t, "stranger")
 	pins := pinned(t, first, second)
 	good := signed(t, agentCard(), first)
+	// F38 and REQ-FWD-08: what is written in a way of its own, or by a later
+	// version, is what was signed.
+	peculiar := []byte(strings.NewReplacer(
+		`"description":"Answers."`, `"description":"Zoë <&> \u2028"`, `"capabilities":{}`, `"capabilities":{"streaming":false,"bidiStreaming":true,"extensions":[`+
+			`{"uri":"urn:y","required":false,"params":{"\ud83d\ude00":1e-6,"\uff01":1.0,"big":1e21}}]},"later":{"x":1}`,
+	).Replace(string(signed(t, agentCard()))))
+	peculiar, err := card.Sign(peculiar, card.Signer{Key: first})
+	if err != nil || !bytes.Contains(peculiar, []byte("bidiStreaming")) {
+		t.Fatalf("%s, %v", peculiar, err)
+	}
+	opened := openStore(t)
 	plain := func(spec *registry.RemoteAgent) { spec.Pin = registry.Pin{AllowUnsigned: true} }
 	named := func(name, organization string) func(*registry.RemoteAgent) {
 		return func(spec *registry.RemoteAgent) { spec.Pin.Name, spec.Pin.Organization = name, organization }
@@ -31,6 +42,7 @@ func TestReasons(t *testing.T) {
 	}{
 		"as it was":             {raw: good},
 		"signed by another pin": {raw: signed(t, agentCard(), second)},
+		"written peculiarly":    {raw: peculiar},
 		"signed by both":        {raw: signed(t, agentCard(), first, second)},
 		"signed by both, one of them revoked": {
 			raw: signed(t, agentCard(), first, second), spec: func(s *registry.RemoteAgent) { s.Pin.Revoked = []string{"first"} },
@@ -68,7 +80,10 @@ func TestReasons(t *testing.T) {
 		"signed by one revoked by its sum": {raw: good, spec: func(s *registry.RemoteAgent) { s.Pin.Revoked = []string{first.Public().Thumbprint()} }, want: "revoked-key"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, trust.Config{Understood: []string{"urn:known"}, Usable: atRoute})
+			if err := opened.DeleteRemoteCard(t.Context(), agentName); err != nil {
+				t.Fatal(err)
+			}
+			w := newWorldOn(t, opened, trust.Config{Understood: []string{"urn:known"}, Usable: atRoute})
 			w.source.on(agentName, serves(good))
 			w.register(agentName, ready(pins))
 			w.refresh()
