@@ -15,8 +15,9 @@ import (
 
 func newPerson(io streams) *cobra.Command {
 	return group("person", "Say who may administer this installation",
-		`A person has a name, a token for the admin API and a role: viewer sees, operator
-also cancels tasks and runs checks, approver also approves, admin does all.
+		`A person has a name, a token for the admin API and a role: a viewer sees what there
+is, an operator also cancels tasks and runs checks, an approver sees and approves,
+an admin does everything, and alone sees the content of tasks.
 Whoever may open the data directory needs no token.`,
 		`  legation person add maria --role operator > maria.token
   legation person list`,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
 	"github.com/legation/legation/internal/vault"
-	"github.com/legation/legation/store/sqlite"
 )
 
 func newSecretRotateKeys(io streams) *cobra.Command {
@@ -25,8 +25,8 @@ func newSecretRotateKeys(io streams) *cobra.Command {
 		Short: "Seal all secrets with the newest master key",
 		Long: `Rotate-keys brings everything that is sealed with an older master key to the
 primary one, the first in the file of master keys. Values are not opened for it.
-With --new-key it makes a new primary one first; no server may run then, since it
-would not know that key.
+With --new-key it makes a new primary one first, in the file master.key of the data
+directory or the one that LEGATION_MASTER_KEY_FILE names.
 
 An older key may be taken out of the file once it is not told to be needed any
 more; backups from its time still need it.
@@ -39,8 +39,10 @@ more; backups from its time still need it.
 			if err := out.check(); err != nil {
 				return err
 			}
+			made := ""
 			if newKey {
-				if err := to.addKey(cmd.Context(), io); err != nil {
+				var err error
+				if made, err = to.addKey(io); err != nil {
 					return err
 				}
 			}
@@ -48,6 +50,12 @@ more; backups from its time still need it.
 				done, raw, err := fetch[admin.Rotation](ctx, in, request{method: http.MethodPost, path: []string{"admin", "secrets", "rotate"}})
 				if err != nil {
 					return err
+				}
+				if made != "" && done.Primary != made {
+					return &advisedError{
+						err:    fmt.Errorf("the server goes on with master key %s, and does not know the new one", line(done.Primary, maxName)),
+						advice: "it has its keys from somewhere else; name that file in " + config.Prefix + "MASTER_KEY_FILE",
+					}
 				}
 				return printRotation(io, done, raw, &out)
 			})
@@ -81,35 +89,27 @@ func printRotation(io streams, done admin.Rotation, raw []byte, out *output) err
 	return nil
 }
 
-// addKey makes a new primary master key while nobody else uses the old ones.
-func (c *connection) addKey(ctx context.Context, io streams) error {
+// addKey makes a new primary master key in the file of them, which whoever uses
+// the data directory reads anew before it rotates.
+func (c *connection) addKey(io streams) (id string, err error) {
 	if c.admin != "" || c.data == "" && os.Getenv(adminVariable) != "" {
-		return usageError{errors.New("--new-key is for a data directory on this machine; name it with --data")}
+		return "", usageError{errors.New("--new-key is for a data directory on this machine; name it with --data")}
 	}
 	cfg, err := c.settings(io)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if cfg.MasterKeys != "" {
-		return &advisedError{
+		return "", &advisedError{
 			err:    errors.New("the master keys are in " + config.Prefix + "MASTER_KEY, and not in a file"),
-			advice: "put a new one in front of them there, and leave --new-key out",
+			advice: "put a new one in front of them there, start the server anew, and leave --new-key out",
 		}
 	}
-	_, closeStore, err := openOffline(ctx, cfg, warnings(io))
-	if _, locked := errors.AsType[*sqlite.LockedError](err); locked {
-		return &advisedError{err, "stop the server first: it would not know the new key"}
-	}
+	path := cmp.Or(cfg.MasterKey, filepath.Join(cfg.Data, "master.key"))
+	keys, err := vault.AddKey(path)
 	if err != nil {
-		return err
+		return "", &advisedError{err, "if the server has its master keys elsewhere, name the file in " + config.Prefix + "MASTER_KEY_FILE"}
 	}
-	path := cfg.MasterKey
-	if path == "" {
-		path = filepath.Join(cfg.Data, "master.key")
-	}
-	_, err = vault.AddKey(path)
-	if err == nil {
-		fmt.Fprintf(io.err, "There is a new master key in %s; keep a copy of the file elsewhere.\n", line(path, maxName))
-	}
-	return errors.Join(err, closeStore())
+	fmt.Fprintf(io.err, "Master key %s is new in %s; keep a copy of the file elsewhere.\n", keys.Primary(), line(path, maxName))
+	return keys.Primary().String(), nil
 }
