@@ -19,9 +19,9 @@ func TestSecurityIsDocumented(t *testing.T) {
 		sections[title] = strings.Join(strings.Fields(text), " ")
 	}
 	for title, wants := range map[string][]string{
-		"Who sees what":                    {"an agent *and* a caller", "does not exist", "totals do not count it", "as `admin`"},
-		"What a card shows, and to whom":   {"anybody, once remote clients are registered", "a caller that is let in (`GetExtendedAgentCard`)", "private skills it may use"},
-		"Being called":                     {"API key", "OpenID Connect", "certificate", "401", "403", "429"},
+		"Who sees what":                   {"an agent *and* a caller", "does not exist", "totals do not count it", "as `admin`"},
+		"What a card shows, and to whom":  {"anybody, once remote clients are registered", "a caller that is let in (`GetExtendedAgentCard`)", "private skills it may use"},
+		"Being called":                    {"API key", "OpenID Connect", "certificate", "401", "403", "429"},
 		"What this does not protect from": {"master key"},
 	} {
 		for _, want := range wants {
