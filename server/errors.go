@@ -118,9 +118,6 @@ func (c *call) wire(err error) (status int, wire *a2a.Error, reference string) {
 			break
 		}
 	}
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
-		err = c.callerError(refusal)
-	}
 	if e, ok := errors.AsType[*httpError](err); ok {
 		return e.status, e.wire, ""
 	}

@@ -25,6 +25,9 @@ func (c *call) fail(err error) {
 		c.log(0, err) // the caller left; nobody reads an answer
 		return
 	}
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		err = c.callerError(refusal) // with its challenge
+	}
 	status, wire, reference := c.wire(err)
 	if reference != "" {
 		c.server.cfg.Logger.ErrorContext(c.r.Context(), "a request failed", "reference", reference,

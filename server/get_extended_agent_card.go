@@ -21,6 +21,11 @@ func getExtendedAgentCard(c *call) error {
 	case len(e.private) == 0:
 		return errNotSetUp
 	}
+	// A caller that may use nothing here may prove itself in a way that the card
+	// of this agent does not declare (section 13.3).
+	if usable, refusal := c.usable(); len(usable) == 0 {
+		return c.forbidden(refusal)
+	}
 	form := e.full
 	form.Skills = e.shown(func(skill string) bool { return c.mayUse(skill) == nil })
 	body, err := signed(form.AppendJSON(nil), e.signers)

@@ -27,20 +27,20 @@ func TestDocumentsThatCannotBeRead(t *testing.T) {
 	o := newOffice(t, func(cfg *admin.Config) {
 		cfg.Registry = shelf{set: registry.Set{Revision: 7, Unreadable: []registry.Unreadable{{Stored: broken}}}}
 	})
-	if got := get[admin.Status](o, "/v1/status"); len(got.Unreadable) != 1 || got.Unreadable[0] != "Agent/newer" {
+	if got := get[admin.Status](o, "/admin/status"); len(got.Unreadable) != 1 || got.Unreadable[0] != "Agent/newer" {
 		t.Errorf("status = %+v", got)
 	}
-	one := get[admin.Resource](o, "/v1/resources/Agent/newer")
+	one := get[admin.Resource](o, "/admin/resources/Agent/newer")
 	if one.State != "unreadable" || one.Generation != 7 || len(one.Reasons) != 1 || one.Document != nil {
 		t.Errorf("resource = %+v", one)
 	}
-	for path, want := range map[string]int{"/v1/resources": 1, "/v1/resources?kind=Agent": 1, "/v1/resources?kind=Secret": 0} {
+	for path, want := range map[string]int{"/admin/resources": 1, "/admin/resources?kind=Agent": 1, "/admin/resources?kind=Secret": 0} {
 		if got := get[admin.Resources](o, path); len(got.Resources) != want {
 			t.Errorf("%s has %d resources, want %d", path, len(got.Resources), want)
 		}
 	}
 	var planned admin.Applied
-	o.do("DELETE", "/v1/resources/Agent/newer?dryRun=true", "", &planned, ask{})
+	o.do("DELETE", "/admin/resources/Agent/newer?dryRun=true", "", &planned, ask{})
 	if len(planned.Changes) != 1 || planned.Changes[0].Name != "newer" {
 		t.Errorf("planned = %+v", planned)
 	}
@@ -55,10 +55,10 @@ func TestAnswersAreBounded(t *testing.T) {
 		})
 	}
 	o := newOffice(t, func(cfg *admin.Config) { cfg.Registry = shelf{set: big} })
-	for _, path := range []string{"/v1/export", "/v1/resources?documents=true"} {
+	for _, path := range []string{"/admin/export", "/admin/resources?documents=true"} {
 		o.refuses("GET", path, "", ask{}, 413, admin.CodeTooLarge)
 	}
-	if got := get[admin.Resources](o, "/v1/resources"); len(got.Resources) != 40 {
+	if got := get[admin.Resources](o, "/admin/resources"); len(got.Resources) != 40 {
 		t.Errorf("%d resources without their documents, want 40", len(got.Resources))
 	}
 }

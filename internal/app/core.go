@@ -45,9 +45,10 @@ func openCore(ctx context.Context, cfg config.Config, host registry.Host, sync s
 	if c.store, err = sqlite.Open(ctx, cfg.Data, sqlite.Config{Sync: sync, Logger: log}); err != nil {
 		return nil, err
 	}
+	store := c.store // which is to be closed when there is no c to return
 	defer func() {
 		if err != nil {
-			c.store.Close()
+			store.Close()
 		}
 	}()
 	if err := c.openVault(ctx); err != nil {

@@ -37,7 +37,7 @@ func (s *scene) expect(want, got string) {
 func (s *scene) register(endpoint string) (partner, rival string) {
 	s.t.Helper()
 	host := strings.TrimPrefix(endpoint, "http://")
-	s.admin.do(http.MethodPost, "/v1/apply", fmt.Sprintf(`
+	s.admin.do(http.MethodPost, "/admin/apply", fmt.Sprintf(`
 {kind: Secret, name: model-key, spec: {description: a key}}
 ---
 {kind: Secret, name: oauth, spec: {description: a secret of a client}}
@@ -52,13 +52,13 @@ func (s *scene) register(endpoint string) (partner, rival string) {
 ---
 {kind: RemoteClient, name: rival, spec: {enabled: true, skills: [desk/think]}}
 `, endpoint+"/v1", host, "Be brief."))
-	s.admin.do(http.MethodPut, "/v1/secrets/model-key", s.secret("the key of a model before"))
-	s.admin.do(http.MethodPut, "/v1/secrets/model-key", s.secret("the key of a model in the vault"))
-	s.admin.do(http.MethodPut, "/v1/secrets/oauth", s.secret("the secret of a client"))
-	s.admin.do(http.MethodPut, "/v1/secrets/gone", s.secret("a secret that was deleted"))
-	s.admin.do(http.MethodDelete, "/v1/secrets/gone", "")
+	s.admin.do(http.MethodPut, "/admin/secrets/model-key", s.secret("the key of a model before"))
+	s.admin.do(http.MethodPut, "/admin/secrets/model-key", s.secret("the key of a model in the vault"))
+	s.admin.do(http.MethodPut, "/admin/secrets/oauth", s.secret("the secret of a client"))
+	s.admin.do(http.MethodPut, "/admin/secrets/gone", s.secret("a secret that was deleted"))
+	s.admin.do(http.MethodDelete, "/admin/secrets/gone", "")
 	issue := func(name string) string {
-		return s.isSecret("the key of "+name, member(s.t, s.admin.do(http.MethodPost, "/v1/clients/"+name+"/keys", ""), "key"))
+		return s.isSecret("the key of "+name, member(s.t, s.admin.do(http.MethodPost, "/admin/clients/"+name+"/keys", ""), "key"))
 	}
 	return issue("partner"), issue("rival")
 }
@@ -160,27 +160,27 @@ func (s *scene) misadminister() {
 		`{kind: RemoteAgent, name: r, spec: {credential: {bearer: ` + s.secret("a token in place of a form") + `}}}`,
 		"kind: Secret\nname: [" + s.secret("what is no YAML"),
 	} {
-		status, text := s.admin.ask(http.MethodPost, "/v1/apply", document)
+		status, text := s.admin.ask(http.MethodPost, "/admin/apply", document)
 		if status < 400 {
 			s.t.Errorf("%s is taken: %s", document, text)
 		}
 	}
-	s.admin.ask(http.MethodPut, "/v1/people/ann", `{"role":"viewer","token":"`+s.secret("a token of one's own choice")+`"}`)
-	s.admin.ask(http.MethodPut, "/v1/people/ann", `{"role":"`+s.secret("a role")+`"}`)
-	s.admin.ask(http.MethodPut, "/v1/secrets/-", s.secret("a value under a bad name"))
-	s.admin.ask(http.MethodPut, "/v1/secrets/large", strings.Repeat(s.secret("a value that is too large"), 5000))
-	s.admin.ask(http.MethodGet, "/v1/tasks?agent="+s.secret("a parameter")+"&limit="+s.secret("a number"), "")
+	s.admin.ask(http.MethodPut, "/admin/people/ann", `{"role":"viewer","token":"`+s.secret("a token of one's own choice")+`"}`)
+	s.admin.ask(http.MethodPut, "/admin/people/ann", `{"role":"`+s.secret("a role")+`"}`)
+	s.admin.ask(http.MethodPut, "/admin/secrets/-", s.secret("a value under a bad name"))
+	s.admin.ask(http.MethodPut, "/admin/secrets/large", strings.Repeat(s.secret("a value that is too large"), 5000))
+	s.admin.ask(http.MethodGet, "/admin/tasks?agent="+s.secret("a parameter")+"&limit="+s.secret("a number"), "")
 
-	ann := member(s.t, s.admin.do(http.MethodPut, "/v1/people/ann", `{"role":"viewer"}`), "token")
+	ann := member(s.t, s.admin.do(http.MethodPut, "/admin/people/ann", `{"role":"viewer"}`), "token")
 	reader := *s.admin
 	reader.token = s.isSecret("the token of a person", ann)
-	if status, text := reader.ask(http.MethodPut, "/v1/secrets/x", s.secret("a value of somebody who may not")); status != http.StatusForbidden {
+	if status, text := reader.ask(http.MethodPut, "/admin/secrets/x", s.secret("a value of somebody who may not")); status != http.StatusForbidden {
 		s.t.Errorf("a viewer puts a secret: %d %s", status, text)
 	}
 	for _, token := range []string{ann[:len(ann)-3], s.secret("what is nobody's token"), s.admin.token + "x"} {
 		stranger := *s.admin
 		stranger.token = s.isSecret("a token that is refused", token)
-		if status, text := stranger.ask(http.MethodGet, "/v1/status", ""); status != http.StatusUnauthorized {
+		if status, text := stranger.ask(http.MethodGet, "/admin/status", ""); status != http.StatusUnauthorized {
 			s.t.Errorf("nobody's token: %d %s", status, text)
 		}
 	}
@@ -190,12 +190,12 @@ func (s *scene) misadminister() {
 func (s *scene) look() {
 	s.t.Helper()
 	for _, path := range []string{
-		"/v1/status", "/v1/resources?documents=true", "/v1/export", "/v1/secrets", "/v1/secrets/model-key/versions", "/v1/secrets/model-key/uses",
-		"/v1/clients/partner/keys", "/v1/tasks?limit=1000", "/v1/audit?limit=1000", "/v1/audit/evidence", "/v1/people", "/openapi.json",
+		"/admin/status", "/admin/resources?documents=true", "/admin/export", "/admin/secrets", "/admin/secrets/model-key/versions", "/admin/secrets/model-key/uses",
+		"/admin/clients/partner/keys", "/admin/tasks?limit=1000", "/admin/audit?limit=1000", "/admin/audit/evidence", "/admin/people", "/openapi.json",
 	} {
 		s.admin.do(http.MethodGet, path, "")
 	}
-	s.admin.do(http.MethodPost, "/v1/secrets/rotate", "")
+	s.admin.do(http.MethodPost, "/admin/secrets/rotate", "")
 	for _, path := range []string{"/healthz", "/readyz", "/.well-known/agent-card.json", "/agents/desk/.well-known/agent-card.json"} {
 		resp, err := http.Get(s.app.URL() + path)
 		if err != nil {

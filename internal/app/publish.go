@@ -68,11 +68,14 @@ func (p *publisher) publish(ctx context.Context) {
 	set := p.set() // under the lock, so that what is newer is never undone
 	found := map[skillKey]agent.Agent{}
 	p.agents, p.troubles = nil, map[registry.ID][]string{}
-	for _, agent := range p.written(found) {
-		p.agents = append(p.agents, agent)
-	}
+	written := p.written(set, found)
+	p.agents = append(p.agents, written...)
 	for _, doc := range set.Documents {
 		if doc.Kind != registry.KindAgent {
+			continue
+		}
+		if err := taken(written, doc); err != nil {
+			p.trouble(doc.ID(), err)
 			continue
 		}
 		form, err := p.agent(ctx, set, doc, found)
@@ -111,8 +114,23 @@ func (p *publisher) Agents() []server.Agent {
 	return slices.Clone(p.agents)
 }
 
+// taken is why a registered agent cannot be served where it belongs, if an agent
+// written in Go is there.
+func taken(written []server.Agent, doc registry.Document) error {
+	root := doc.Spec.(*registry.Agent).Root
+	for _, one := range written {
+		switch {
+		case one.Name == string(doc.Name):
+			return errors.New("an agent written in Go has its name")
+		case root && one.Name == "":
+			return errors.New("an agent written in Go is at the root")
+		}
+	}
+	return nil
+}
+
 // written are the agents written in Go, one card each.
-func (p *publisher) written(found map[skillKey]agent.Agent) []server.Agent {
+func (p *publisher) written(set registry.Set, found map[skillKey]agent.Agent) []server.Agent {
 	var agents []server.Agent
 	at := make(map[string]int)
 	for _, one := range p.extra {
@@ -128,6 +146,7 @@ func (p *publisher) written(found map[skillKey]agent.Agent) []server.Agent {
 				DefaultInputModes:  []string{"text/plain"},
 				DefaultOutputModes: []string{"text/plain"},
 			}, TokenBudget: true})
+			agents[i].Card.SecuritySchemes, agents[i].Card.SecurityRequirements = security(set, registry.Name(one.Agent))
 		}
 		agents[i].TokenBudget = agents[i].TokenBudget && budgeted(one.Answer)
 		agents[i].Card.Skills = append(agents[i].Card.Skills, one.Skill)
