@@ -228,7 +228,7 @@ func readEvidence(ctx context.Context, from streams, path string, take func(admi
 // evidence asks for all seals after one, page by page.
 func (in *installation) evidence(ctx context.Context, after int64, take func(text []byte, e admin.Evidence) error) error {
 	for {
-		page, err := in.do(ctx, get("admin", "audit", "evidence").with("after", fmt.Sprint(after)))
+		page, err := in.do(ctx, get("audit", "evidence").with("after", fmt.Sprint(after)))
 		if err != nil {
 			return err
 		}
