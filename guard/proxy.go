@@ -162,7 +162,7 @@ func (c *Client) tunnel(ctx context.Context, host string, addr netip.Addr, port 
 // ask asks for a connection to target and returns once it is there. The wait
 // ends with ctx.
 func (x *proxy) ask(ctx context.Context, conn net.Conn, target string) error {
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	err := x.exchange(conn, target)
 	if !stop() {
 		return ctx.Err()
@@ -180,7 +180,7 @@ func (x *proxy) exchange(conn net.Conn, target string) error {
 	}
 	r := bufio.NewReader(io.LimitReader(conn, maxProxyAnswer))
 	for {
-		resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect})
+		resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // The body of a refusal ends with the connection.
 		switch {
 		case err != nil:
 			return x.unread(err)

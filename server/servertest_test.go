@@ -213,6 +213,7 @@ func behaviours(g *gate) byName {
 		"panic":  panics{},
 		"budget": agent.Func(budget),
 		"mirror": agent.Func(mirror),
+		"recall": agent.Func(recall),
 	}
 }
 
@@ -343,8 +344,14 @@ func say(id, text string, more ...string) string {
 	return `{"message":{"messageId":"` + id + `","role":"ROLE_USER","parts":[{"text":"` + text + `"}]` + strings.Join(more, "") + `}}`
 }
 
+// tester is a test, or one run of a property.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // taskOf reads the task of an answer or an event, bare or wrapped.
-func taskOf(t testing.TB, body []byte) a2a.Task {
+func taskOf(t tester, body []byte) a2a.Task {
 	t.Helper()
 	resp, err := jsonrpc.ParseResponse(body)
 	if err != nil || !resp.HasResult {

@@ -15,15 +15,19 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 )
 
 // Announcement begins the line on standard output that says where a server
-// listens.
+// listens, and how it is asked.
 const Announcement = "listening "
 
-// Announce tells the driver where to connect to.
-func Announce(address string) { fmt.Println(Announcement + address) }
+// Announce tells the driver where to connect to, and the value of the header
+// field Authorization that lets it in; empty for none.
+func Announce(address, authorization string) {
+	fmt.Println(strings.TrimRight(Announcement+address+" "+authorization, " "))
+}
 
 // Context ends when standard input does.
 func Context() context.Context {
@@ -46,7 +50,7 @@ func Serve(handler http.Handler) error {
 	}
 	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { web.Close() })()
-	Announce(listener.Addr().String())
+	Announce(listener.Addr().String(), "")
 	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -44,11 +44,15 @@ func dial(address string) (*conn, error) {
 	return &conn{Conn: c, r: bufio.NewReaderSize(c, 16<<10)}, nil
 }
 
-// request is the bytes of a request.
-func request(method, address, path string, body []byte) []byte {
-	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\nContent-Length: %d\r\n\r\n",
-		method, path, address, len(body))
-	return append([]byte(head), body...)
+// request is the bytes of a request to a server.
+func request(method string, s *server, path string, body []byte) []byte {
+	req := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\nContent-Length: %d\r\n",
+		method, path, s.address, len(body))
+	if s.authorization != "" {
+		req = fmt.Appendf(req, "Authorization: %s\r\n", s.authorization)
+	}
+	req = append(req, "\r\n"...)
+	return append(req, body...)
 }
 
 // send sends a request and reads the head of its answer.

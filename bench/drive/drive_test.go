@@ -85,7 +85,7 @@ func TestStream(t *testing.T) {
 			}
 			defer c.Close()
 			for range 2 { // the connection is good for more than one
-				events, _, err := c.stream(request("POST", "x", "/", []byte("{}")))
+				events, _, err := c.stream(request("POST", &server{address: "x"}, "/", []byte("{}")))
 				if events != tt.events || (err != nil) != tt.fails {
 					t.Fatalf("stream() = %d, %v", events, err)
 				}

@@ -17,33 +17,40 @@ import (
 // stage is loads that share servers. What they leave behind does not meet the
 // loads of another stage.
 type stage struct {
-	name  string
-	fill  bool // with the tasks that are to be listed
-	loads []*load
+	name    string
+	servers []string
+	fill    bool // with the tasks that are to be listed
+	loads   []*load
 }
 
 func stages(s settings) []stage {
 	return []stage{
-		{name: "tasks", fill: true, loads: []*load{
+		{name: "tasks", servers: all, fill: true, loads: []*load{
 			{name: "GetTask", clients: 8, unit: "calls", per: 1, servers: all, client: getTask},
 			{name: "ListTasks, 50 of " + thousands(int64(s.tasks)), clients: 8, unit: "calls", per: 1, servers: all, client: listTasks},
 		}},
-		{name: "messages", loads: []*load{
+		{name: "messages", servers: all, loads: []*load{
 			{name: "SendMessage", clients: 1, unit: "calls", per: 1, servers: all, client: sendMessage},
 			{name: "SendMessage", clients: 8, unit: "calls", per: 1, servers: all, client: sendMessage},
 			{name: "SendMessage", clients: 32, unit: "calls", per: 1, servers: all, client: sendMessage},
 		}},
-		{name: "streams", loads: []*load{
+		{name: "streams", servers: all, loads: []*load{
 			{name: "200 status events on one stream", clients: 1, unit: "events", per: 200, servers: all, client: stream("stream", 200)},
 			{name: "1,000 artifact chunks on one stream", clients: 1, unit: "events", per: 1000, servers: all, client: stream("chunks", 1000)},
 			{name: "200 events to 100 subscribers", clients: 1, unit: "events", per: 200 * subscribers, servers: []string{ours, peer}, client: fanOut, idle: attach},
+		}},
+		{name: "callers", servers: callers, loads: []*load{
+			{name: "SendMessage", clients: 1, unit: "calls", per: 1, servers: callers, client: sendMessage},
+			{name: "SendMessage", clients: 8, unit: "calls", per: 1, servers: callers, client: sendMessage},
+			{name: "SendMessage", clients: 32, unit: "calls", per: 1, servers: callers, client: sendMessage},
+			{name: "GetTask", clients: 8, unit: "calls", per: 1, servers: callers, client: getTask},
 		}},
 	}
 }
 
 // stage measures the loads of a stage on servers started for it.
 func (b *bench) stage(ctx context.Context, st stage) ([]row, error) {
-	servers, stop, err := b.startAll(ctx)
+	servers, stop, err := b.startAll(ctx, st.servers)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +110,7 @@ type fresh struct {
 
 func newFresh(s *server, path, method, text, more string) *fresh {
 	id := messageID()
-	req := request("POST", s.address, path, rpc(method, say(id, text, more)))
+	req := request("POST", s, path, rpc(method, say(id, text, more)))
 	return &fresh{bytes: req, at: bytes.Index(req, []byte(id)) + len("m-")}
 }
 
@@ -133,10 +140,10 @@ func expect(c *conn, req, want []byte) error {
 // getTask reads tasks that are there, one after the other.
 func getTask(s *server, c *conn) (operation, error) {
 	if s.name == floor {
-		req := request("POST", s.address, "/", rpc("GetTask", `{"id":"00000000-0000-0000-0000-000000000000"}`))
+		req := request("POST", s, "/", rpc("GetTask", `{"id":"00000000-0000-0000-0000-000000000000"}`))
 		return func() error { return expect(c, req, resultMember) }, nil
 	}
-	body, err := c.call(request("POST", s.address, "/", rpc("ListTasks", `{"pageSize":100}`)))
+	body, err := c.call(request("POST", s, "/", rpc("ListTasks", `{"pageSize":100}`)))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +159,7 @@ func getTask(s *server, c *conn) (operation, error) {
 	}
 	var requests [][]byte
 	for _, t := range answer.Result.Tasks {
-		requests = append(requests, request("POST", s.address, "/", rpc("GetTask", `{"id":"`+t.ID+`"}`)))
+		requests = append(requests, request("POST", s, "/", rpc("GetTask", `{"id":"`+t.ID+`"}`)))
 	}
 	if len(requests) == 0 {
 		return nil, fmt.Errorf("%w: %.200q", errUnlike, body)
@@ -166,7 +173,7 @@ func getTask(s *server, c *conn) (operation, error) {
 
 // listTasks reads the first page.
 func listTasks(s *server, c *conn) (operation, error) {
-	req := request("POST", s.address, "/", rpc("ListTasks", `{"pageSize":50}`))
+	req := request("POST", s, "/", rpc("ListTasks", `{"pageSize":50}`))
 	return func() error { return expect(c, req, resultMember) }, nil
 }
 
@@ -223,7 +230,7 @@ func subscribe(s *server, id string, want int) error {
 		return err
 	}
 	defer c.Close()
-	events, _, err := c.stream(request("POST", s.address, "/", rpc("SubscribeToTask", `{"id":"`+id+`"}`)))
+	events, _, err := c.stream(request("POST", s, "/", rpc("SubscribeToTask", `{"id":"`+id+`"}`)))
 	if err == nil && events < want {
 		err = fmt.Errorf("%w: a subscriber saw %d events of %d", errUnlike, events, want)
 	}

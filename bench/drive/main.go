@@ -44,7 +44,7 @@ func main() {
 	flag.IntVar(&s.subscriptions, "subscriptions", 2_000, "idle subscriptions whose memory is measured, 100 to 15000")
 	flag.DurationVar(&s.limit, "limit", 4*time.Minute, "end the whole run after this, whatever is missing")
 	flag.StringVar(&s.profiles, "profiles", "", "directory for CPU profiles of ours, one for each start; none if empty")
-	flag.StringVar(&s.only, "only", "", "measure one of memory, tasks, messages and streams; everything if empty")
+	flag.StringVar(&s.only, "only", "", "measure one of memory, tasks, messages, streams and callers; everything if empty")
 	flag.Parse()
 	if err := s.check(); err != nil {
 		fmt.Fprintln(os.Stderr, "drive:", err)
@@ -71,8 +71,8 @@ func (s settings) check() error {
 		return fmt.Errorf("--tasks %d is not in 100 to 1000000", s.tasks)
 	case s.subscriptions < 100 || s.subscriptions > 15_000:
 		return fmt.Errorf("--subscriptions %d is not in 100 to 15000", s.subscriptions)
-	case !slices.Contains([]string{"", "memory", "tasks", "messages", "streams"}, s.only):
-		return fmt.Errorf("--only %q is not memory, tasks, messages or streams", s.only)
+	case !slices.Contains([]string{"", "memory", "tasks", "messages", "streams", "callers"}, s.only):
+		return fmt.Errorf("--only %q is not memory, tasks, messages, streams or callers", s.only)
 	case s.limit <= 0:
 		return fmt.Errorf("--limit %v is not above 0", s.limit)
 	}

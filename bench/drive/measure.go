@@ -101,14 +101,16 @@ func repeat(ctx context.Context, clients []operation, d time.Duration) (int, err
 // row is what all rounds of a load came to.
 type row struct {
 	load    *load
-	results map[string]result // by server: medians
+	results map[string]result    // by server: medians
+	rates   map[string][]float64 // by server, of each round
 }
 
 // rounds runs a load against all servers in turns.
 func (b *bench) rounds(ctx context.Context, l *load, servers map[string]*server) (row, error) {
 	rates, cpus := make(map[string][]float64), make(map[string][]time.Duration)
-	for range b.settings.rounds {
-		for _, name := range l.servers {
+	for round := range b.settings.rounds {
+		for i := range l.servers {
+			name := l.servers[(round+i)%len(l.servers)] // each begins a round in turn
 			r, err := measure(ctx, l, servers[name], b.time)
 			if err != nil {
 				return row{}, fmt.Errorf("%s, %s: %w", l.name, name, err)
@@ -117,7 +119,7 @@ func (b *bench) rounds(ctx context.Context, l *load, servers map[string]*server)
 			cpus[name] = append(cpus[name], r.cpu)
 		}
 	}
-	out := row{load: l, results: make(map[string]result)}
+	out := row{load: l, results: make(map[string]result), rates: rates}
 	for _, name := range l.servers {
 		out.results[name] = result{rate: median(rates[name]), cpu: median(cpus[name])}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -45,14 +46,14 @@ func (b *bench) fill(ctx context.Context, s *server) error {
 		return err
 	}
 	defer c.Close()
-	return expect(c, request("POST", s.address, "/", rpc("ListTasks", `{"pageSize":1}`)), fmt.Appendf(nil, `"totalSize":%d`, b.tasks))
+	return expect(c, request("POST", s, "/", rpc("ListTasks", `{"pageSize":1}`)), fmt.Appendf(nil, `"totalSize":%d`, b.tasks))
 }
 
 // teach tells the floor what our server answers to a load, or an event of it,
 // so that it writes as many bytes.
 func teach(l *load, servers map[string]*server) error {
-	if l.idle > 0 {
-		return nil // the floor has no part in it
+	if !slices.Contains(l.servers, floor) {
+		return nil
 	}
 	c, err := dial(servers[ours].address)
 	if err != nil {
@@ -88,7 +89,7 @@ func teach(l *load, servers map[string]*server) error {
 		return err
 	}
 	defer f.Close()
-	_, err = f.call(request("PUT", servers[floor].address, path, content))
+	_, err = f.call(request("PUT", servers[floor], path, content))
 	return err
 }
 
@@ -106,7 +107,7 @@ const settle = 2 * time.Second
 // to tasks that wait for input, 20 to each.
 func (b *bench) memory(ctx context.Context) (memory, error) {
 	m := memory{idle: make(map[string]int64), subscriptions: b.subscriptions}
-	servers, stop, err := b.startAll(ctx)
+	servers, stop, err := b.startAll(ctx, all)
 	if err != nil {
 		return m, err
 	}
@@ -172,7 +173,7 @@ func (b *bench) subscribed(ctx context.Context, s *server, dial func(address str
 			return 0, err
 		}
 		conns = append(conns, c)
-		if err := c.firstEvent(request("POST", s.address, "/", rpc("SubscribeToTask", `{"id":"`+ids[i%len(ids)]+`"}`))); err != nil {
+		if err := c.firstEvent(request("POST", s, "/", rpc("SubscribeToTask", `{"id":"`+ids[i%len(ids)]+`"}`))); err != nil {
 			return 0, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,8 +86,19 @@ func report(w io.Writer, facts []string, rows []row, m memory) {
 	for _, fact := range facts {
 		fmt.Fprintln(w, "- "+fact)
 	}
-	if len(rows) > 0 {
-		reportLoads(w, rows)
+	var beside, called []row
+	for _, r := range rows {
+		if slices.Contains(r.load.servers, open) {
+			called = append(called, r)
+		} else {
+			beside = append(beside, r)
+		}
+	}
+	if len(beside) > 0 {
+		reportLoads(w, beside)
+	}
+	if len(called) > 0 {
+		reportCallers(w, called)
 	}
 	if m.subscriptions > 0 {
 		reportMemory(w, m)
@@ -100,6 +112,22 @@ func reportLoads(w io.Writer, rows []row) {
 		fmt.Fprintf(w, "| %s | %d | %s %s | %s | %s | %s | %s | %s | %s | %s |\n",
 			r.load.name, r.load.clients, r.rate(ours), r.load.unit, r.rate(peer), r.rate(floor),
 			r.ratio(peer), r.ratio(floor), r.cpu(ours), r.cpu(peer), r.cpu(floor))
+	}
+}
+
+// What a server that knows its callers is to reach of what an open one does.
+const (
+	aimKey = 0.85
+	aimJWT = 0.75
+)
+
+func reportCallers(w io.Writer, rows []row) {
+	fmt.Fprint(w, "\n| Load | Clients | Open, per second | API key | JWT | API key to open | Aim | JWT to open | Aim | CPU of open, each | API key | JWT |\n")
+	fmt.Fprint(w, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	for _, r := range rows {
+		fmt.Fprintf(w, "| %s | %d | %s %s | %s | %s | %.2f× | %.2f× | %.2f× | %.2f× | %s | %s | %s |\n",
+			r.load.name, r.load.clients, r.rate(open), r.load.unit, r.rate(key), r.rate(jwt),
+			r.inTurns(key, open), aimKey, r.inTurns(jwt, open), aimJWT, r.cpu(open), r.cpu(key), r.cpu(jwt))
 	}
 }
 
@@ -136,6 +164,16 @@ func (r row) ratio(to string) string {
 		return none
 	}
 	return fmt.Sprintf("%.2f×", r.results[ours].rate/got.rate)
+}
+
+// inTurns is the median of the ratios of the rounds: what else the machine does
+// meets both sides of a ratio, and differs from round to round.
+func (r row) inTurns(name, to string) float64 {
+	ratios := make([]float64, len(r.rates[name]))
+	for i, rate := range r.rates[name] {
+		ratios[i] = rate / r.rates[to][i]
+	}
+	return median(ratios)
 }
 
 func (r row) cpu(name string) string {

@@ -1,6 +1,7 @@
 // Command ours is Legation as the benchmark runs it: the product's own server on
 // a file database that waits for the disk, with an agent that does what the
-// text says.
+// text says. With --callers it is the product's echo agent, for whoever shows
+// the credential that the driver is told; callers.go registers who that is.
 //
 // Only the limits of runs per caller are above their defaults: the driver is one
 // caller with many clients, and the other servers know no such limit.
@@ -24,29 +25,40 @@ import (
 func main() {
 	data := flag.String("data", "", "directory of the store")
 	certificate := flag.String("certificate", "", "serve HTTPS, and write the certificate to this file")
+	callers := flag.String("callers", "", "serve the echo agent to everybody (open), or to a client with an API key (key) or a token (jwt)")
 	profile := flag.String("profile", "", "file to write a CPU profile to")
 	flag.Parse()
 	if *profile == "" {
-		child.Exit(run(*data, *certificate))
+		child.Exit(run(*data, *certificate, *callers))
 		return
 	}
 	file, err := os.Create(*profile)
 	child.Exit(err)
 	child.Exit(pprof.StartCPUProfile(file))
-	err = run(*data, *certificate)
+	err = run(*data, *certificate, *callers)
 	pprof.StopCPUProfile()
 	child.Exit(errors.Join(err, file.Close()))
 }
 
-func run(data, certificate string) error {
+func run(data, certificate, callers string) error {
 	cfg := config.Default()
 	cfg.Listen, cfg.Data, cfg.Drain = "127.0.0.1:0", data, 0
 	cfg.Workers, cfg.PerCaller, cfg.Queue = 64, 64, 1024
 	ctx := child.Context()
-	options := app.Options{Extra: []app.Published{{
-		Skill:  a2a.AgentSkill{ID: "script", Name: "script", Description: "Does what the text says.", Tags: []string{"bench"}},
-		Answer: scripted{},
-	}}}
+	var options app.Options
+	var authorization string
+	if callers != "" {
+		cfg.Publish = []string{"script=echo:"}
+		var err error
+		if authorization, err = register(ctx, cfg, callers); err != nil {
+			return err
+		}
+	} else {
+		options.Extra = []app.Published{{
+			Skill:  a2a.AgentSkill{ID: "script", Name: "script", Description: "Does what the text says.", Tags: []string{"bench"}},
+			Answer: scripted{},
+		}}
+	}
 	if certificate != "" {
 		var err error
 		if options.TLS, err = child.Certificate(certificate); err != nil {
@@ -57,7 +69,7 @@ func run(data, certificate string) error {
 	if err != nil {
 		return err
 	}
-	child.Announce(a.Addr())
+	child.Announce(a.Addr(), authorization)
 	return a.Run(ctx)
 }
 

@@ -6,8 +6,12 @@ import (
 	"github.com/legation/legation/internal/registry"
 )
 
-// maxFiles is how many files are applied at once.
-const maxFiles = 1000
+// Bounds of files that are applied at once: how many, and bytes of a name, which
+// each problem repeats.
+const (
+	maxFiles    = 1000
+	maxFileName = 1024
+)
 
 // apply registers what is sent.
 func (h *Handler) apply(c *call) (any, error) {
@@ -68,7 +72,7 @@ func (h *Handler) change(c *call, docs []registry.Document, opts registry.Option
 // documents reads the documents of the body.
 func (c *call) documents() ([]registry.Document, error) {
 	if c.media != TypeFiles {
-		return registry.Decode(c.r.Header.Get(HeaderFile), c.text)
+		return decode(File{Name: c.r.Header.Get(HeaderFile), Text: string(c.text)})
 	}
 	var files Files
 	if err := c.into(&files); err != nil {
@@ -80,7 +84,7 @@ func (c *call) documents() ([]registry.Document, error) {
 	var docs []registry.Document
 	var wrong registry.Problems
 	for _, file := range files.Files {
-		some, err := registry.Decode(file.Name, []byte(file.Text))
+		some, err := decode(file)
 		if problems, ok := errors.AsType[registry.Problems](err); ok {
 			wrong = append(wrong, problems...)
 		} else if err != nil {
@@ -92,4 +96,11 @@ func (c *call) documents() ([]registry.Document, error) {
 		return nil, wrong
 	}
 	return docs, nil
+}
+
+func decode(file File) ([]registry.Document, error) {
+	if len(file.Name) > maxFileName {
+		return nil, invalid("the name of a file is too long", "")
+	}
+	return registry.Decode(file.Name, []byte(file.Text))
 }

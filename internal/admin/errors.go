@@ -39,7 +39,7 @@ func methodNotAllowed(w http.ResponseWriter, allowed ...string) *Failure {
 // log, and to whoever asks only that it happened; in the same process, where
 // nobody reads a log, it is told itself.
 func (h *Handler) failure(c *call, err error) *Failure {
-	if failure, ok := errors.AsType[*Failure](err); ok {
+	if failure, ok := errors.AsType[*Failure](err); ok && failure.Status >= 400 && failure.Status < 600 {
 		return failure
 	}
 	if problems, ok := errors.AsType[registry.Problems](err); ok {

@@ -119,7 +119,7 @@ type Problem struct {
 	Next string `json:"next,omitzero"`
 }
 
-// Status is the answer to GET /v1/status.
+// Status is the answer to GET /admin/status.
 type Status struct {
 	// Version is the program's.
 	Version string `json:"version,omitzero"`
@@ -146,7 +146,7 @@ type Status struct {
 	Role string `json:"role"`
 }
 
-// Resources is the answer to GET /v1/resources.
+// Resources is the answer to GET /admin/resources.
 type Resources struct {
 	// Revision counts the changes of what is registered.
 	Revision int64 `json:"revision"`
@@ -156,7 +156,7 @@ type Resources struct {
 }
 
 // Resource is one registered document, and the answer to
-// GET /v1/resources/{kind}/{name}.
+// GET /admin/resources/{kind}/{name}.
 type Resource struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
@@ -191,7 +191,7 @@ type File struct {
 	Text string `json:"text"`
 }
 
-// Applied is the answer to POST /v1/apply and to DELETE of a resource: what was
+// Applied is the answer to POST /admin/apply and to DELETE of a resource: what was
 // done, or what would be.
 type Applied struct {
 	// DryRun says that nothing was changed.
@@ -232,14 +232,14 @@ type FieldChange struct {
 	New string `json:"new,omitzero"`
 }
 
-// Secrets is the answer to GET /v1/secrets, with the newest version of each, and
-// to GET /v1/secrets/{name}/versions, with the newest first.
+// Secrets is the answer to GET /admin/secrets, with the newest version of each, and
+// to GET /admin/secrets/{name}/versions, with the newest first.
 type Secrets struct {
 	Secrets []Secret `json:"secrets"`
 }
 
 // Secret is what may be told of one version of a secret, and the answer to PUT
-// /v1/secrets/{name}.
+// /admin/secrets/{name}.
 type Secret struct {
 	Name      string    `json:"name"`
 	Version   int64     `json:"version"`
@@ -253,7 +253,7 @@ type Secret struct {
 	MasterKey string `json:"masterKey"`
 }
 
-// SecretUses is the answer to GET /v1/secrets/{name}/uses, the newest first.
+// SecretUses is the answer to GET /admin/secrets/{name}/uses, the newest first.
 type SecretUses struct {
 	Uses []SecretUse `json:"uses"`
 
@@ -277,7 +277,7 @@ type SecretUse struct {
 	Host  string `json:"host,omitzero"`
 }
 
-// Rotation is the answer to POST /v1/secrets/rotate.
+// Rotation is the answer to POST /admin/secrets/rotate.
 type Rotation struct {
 	// Primary is the id of the master key that everything is to be sealed with.
 	Primary string `json:"primary"`

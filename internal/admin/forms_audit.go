@@ -8,7 +8,7 @@ import (
 	"github.com/legation/legation/internal/audit"
 )
 
-// Audit is the answer to GET /v1/audit, the newest entry first. A page may have
+// Audit is the answer to GET /admin/audit, the newest entry first. A page may have
 // fewer entries than were asked for, or none, and still be followed by another.
 type Audit struct {
 	Entries []AuditEntry `json:"entries"`
@@ -44,7 +44,7 @@ type AuditEntry struct {
 	Hash string `json:"hash,omitzero"`
 }
 
-// Evidence is one line of the answer to GET /v1/audit/evidence: a seal with the
+// Evidence is one line of the answer to GET /admin/audit/evidence: a seal with the
 // entries that it covers. The lines are in order, and the seals of a node have
 // no gaps. A page is bounded: what follows is asked for with the number of its
 // last seal as after, and an answer without lines is the end. If the first seal

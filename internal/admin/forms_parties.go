@@ -4,13 +4,13 @@ import (
 	"time"
 )
 
-// ClientKeys is the answer to GET /v1/clients/{name}/keys.
+// ClientKeys is the answer to GET /admin/clients/{name}/keys.
 type ClientKeys struct {
 	Keys []ClientKey `json:"keys"`
 }
 
 // ClientKey is what may be told of an API key, and the answer to DELETE
-// /v1/clients/{name}/keys/{id}, which revokes it.
+// /admin/clients/{name}/keys/{id}, which revokes it.
 type ClientKey struct {
 	ID string `json:"id"`
 
@@ -24,7 +24,7 @@ type ClientKey struct {
 	Usable bool `json:"usable"`
 }
 
-// IssueKey is the body of POST /v1/clients/{name}/keys. It may be empty.
+// IssueKey is the body of POST /admin/clients/{name}/keys. It may be empty.
 type IssueKey struct {
 	// NotAfter is when the key ends. Left out, it does not.
 	NotAfter time.Time `json:"notAfter,omitzero"`
@@ -37,8 +37,8 @@ type IssuedKey struct {
 	NotAfter time.Time `json:"notAfter,omitzero"`
 }
 
-// Report is the answer to POST /v1/clients/{name}/check and
-// /v1/agents/{name}/check.
+// Report is the answer to POST /admin/clients/{name}/check and
+// /admin/agents/{name}/check.
 type Report struct {
 	Name string `json:"name"`
 
@@ -72,13 +72,13 @@ const (
 	OutcomeWarning Outcome = "warning"
 )
 
-// Agents is the answer to GET /v1/agents, by name.
+// Agents is the answer to GET /admin/agents, by name.
 type Agents struct {
 	Agents []Agent `json:"agents"`
 }
 
 // Agent is what is believed of a registered remote agent, and the answer to GET
-// /v1/agents/{name} and POST /v1/agents/{name}/accept.
+// /admin/agents/{name} and POST /admin/agents/{name}/accept.
 type Agent struct {
 	Name string `json:"name"`
 
@@ -126,13 +126,13 @@ type Drift struct {
 	Wording []string `json:"wording"`
 }
 
-// AcceptCard is the body of POST /v1/agents/{name}/accept.
+// AcceptCard is the body of POST /admin/agents/{name}/accept.
 type AcceptCard struct {
 	// Digest is that of the card that is accepted, so that no other is.
 	Digest string `json:"digest"`
 }
 
-// Tasks is the answer to GET /v1/tasks, the newest first. A page may have fewer
+// Tasks is the answer to GET /admin/tasks, the newest first. A page may have fewer
 // tasks than were asked for, or none, and still be followed by another.
 type Tasks struct {
 	Tasks []Task `json:"tasks"`
@@ -142,8 +142,8 @@ type Tasks struct {
 	Next int64 `json:"next,omitzero"`
 }
 
-// Task is a task without its content, and the answer to GET /v1/tasks/{id} and
-// to POST /v1/tasks/{id}/cancel.
+// Task is a task without its content, and the answer to GET /admin/tasks/{id} and
+// to POST /admin/tasks/{id}/cancel.
 type Task struct {
 	// Number orders tasks by when they were stored.
 	Number int64 `json:"number,omitzero"`
@@ -170,7 +170,7 @@ type Task struct {
 	Content JSON `json:"content,omitzero"`
 }
 
-// People is the answer to GET /v1/people, by name.
+// People is the answer to GET /admin/people, by name.
 type People struct {
 	People []Person `json:"people"`
 }
@@ -196,7 +196,7 @@ type Person struct {
 	Expired bool `json:"expired"`
 }
 
-// PutPerson is the body of PUT /v1/people/{name}.
+// PutPerson is the body of PUT /admin/people/{name}.
 type PutPerson struct {
 	Role     string    `json:"role"`
 	NotAfter time.Time `json:"notAfter,omitzero"`

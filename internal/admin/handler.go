@@ -93,11 +93,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Referrer-Policy", "no-referrer")
 	switch {
 	case !h.hostAllowed(r):
+		if h.refusals.count(r.RemoteAddr, h.now()) == 0 {
+			h.log.Warn("a request to the admin API was refused for its Host header", "address", r.RemoteAddr)
+		}
 		h.refuse(w, &Failure{
 			Status: http.StatusForbidden, Code: CodeHost, Message: "the Host header of this request names another host than localhost, 127.0.0.1 or [::1]",
 			Next: "ask for it by one of these names",
 		})
-	case r.URL.Path == "" || path.Clean(r.URL.Path) != r.URL.Path: // what the mux would redirect
+	case !strings.HasPrefix(r.URL.Path, "/") || path.Clean(r.URL.Path) != r.URL.Path: // what the mux would redirect
 		h.refuse(w, noSuchPath())
 	default:
 		h.mux.ServeHTTP(w, r)

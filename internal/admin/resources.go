@@ -146,7 +146,7 @@ func unregistered(id registry.ID) *Failure {
 	if !slices.Contains(registry.Kinds(), id.Kind) {
 		return notFound("there is no such kind", "the kinds are "+strings.Join(kinds(), ", "))
 	}
-	return notFound("no "+string(id.Kind)+" of this name is registered", "see which there are with /v1/resources?kind="+string(id.Kind))
+	return notFound("no "+string(id.Kind)+" of this name is registered", "see which there are with /admin/resources?kind="+string(id.Kind))
 }
 
 func tooMuch() *Failure {

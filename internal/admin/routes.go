@@ -103,105 +103,105 @@ func form(of any) body { return body{types: []string{TypeJSON}, form: of, max: M
 func routes() []route {
 	return []route{
 		{
-			method: "GET", path: "/v1/status", operation: "status", needs: people.Read,
+			method: "GET", path: "/admin/status", operation: "status", needs: people.Read,
 			summary: "What this installation is, and who asks.", answer: Status{}, serve: (*Handler).status,
 		},
 
 		{
-			method: "GET", path: "/v1/resources", operation: "resource list", needs: people.Read, part: resources,
+			method: "GET", path: "/admin/resources", operation: "resource list", needs: people.Read, part: resources,
 			summary: "What is registered, and whether it has an effect.",
 			query:   []parameter{kindQuery, {name: "documents", kind: flagParameter, words: "With the documents themselves."}},
 			answer:  Resources{}, serve: (*Handler).listResources,
 		},
 		{
-			method: "GET", path: "/v1/resources/{kind}/{name}", operation: "resource get", needs: people.Read, part: resources,
+			method: "GET", path: "/admin/resources/{kind}/{name}", operation: "resource get", needs: people.Read, part: resources,
 			summary: "One registered document.", answer: Resource{}, serve: (*Handler).getResource,
 		},
 		{
-			method: "DELETE", path: "/v1/resources/{kind}/{name}", operation: "delete", needs: people.Administer, part: resources,
+			method: "DELETE", path: "/admin/resources/{kind}/{name}", operation: "delete", needs: people.Administer, part: resources,
 			summary: "Deletes a document.", query: []parameter{dryRun}, answer: Applied{}, serve: (*Handler).deleteResource,
 		},
 		{
-			method: "POST", path: "/v1/apply", operation: "apply", needs: people.Administer, part: resources,
+			method: "POST", path: "/admin/apply", operation: "apply", needs: people.Administer, part: resources,
 			summary: "Registers documents, or changes them to what is sent.",
 			query:   []parameter{dryRun, {name: "prune", kind: flagParameter, words: "Delete the documents that are not sent."}},
 			body:    body{types: []string{TypeYAML, TypeJSON, TypeFiles}, max: MaxDocuments}, answer: Applied{}, serve: (*Handler).apply,
 		},
 		{
-			method: "GET", path: "/v1/export", operation: "export", needs: people.Read, part: resources,
+			method: "GET", path: "/admin/export", operation: "export", needs: people.Read, part: resources,
 			summary: "Documents as they can be applied again. Those that the command line published are left out unless one is named.",
 			query:   []parameter{kindQuery, {name: "name", kind: textParameter, words: "Only the document of this kind and name."}},
 			answer:  raw{media: TypeYAML}, serve: (*Handler).export,
 		},
 		{
-			method: "GET", path: "/v1/schemas/{kind}", operation: "schema", needs: people.Read,
+			method: "GET", path: "/admin/schemas/{kind}", operation: "schema", needs: people.Read,
 			summary: "The JSON Schema of the documents of a kind.", answer: raw{media: TypeSchema}, serve: (*Handler).schema,
 		},
 
 		{
-			method: "GET", path: "/v1/secrets", operation: "secret list", needs: people.Read, part: secrets,
+			method: "GET", path: "/admin/secrets", operation: "secret list", needs: people.Read, part: secrets,
 			summary: "The newest version of each secret, without its value.", answer: Secrets{}, serve: (*Handler).listSecrets,
 		},
 		{
-			method: "PUT", path: "/v1/secrets/{name}", operation: "secret put", needs: people.Administer, part: secrets,
+			method: "PUT", path: "/admin/secrets/{name}", operation: "secret put", needs: people.Administer, part: secrets,
 			summary: "Stores a new version of a secret. The body is the value.",
 			body:    body{types: []string{TypeBytes}, max: MaxSecret}, answer: Secret{}, serve: (*Handler).putSecret,
 		},
 		{
-			method: "DELETE", path: "/v1/secrets/{name}", operation: "secret delete", needs: people.Administer, part: secrets,
+			method: "DELETE", path: "/admin/secrets/{name}", operation: "secret delete", needs: people.Administer, part: secrets,
 			summary: "Deletes a secret, or one version of it.",
 			query:   []parameter{{name: "version", kind: numberParameter, words: "Only this version.", most: 1<<53 - 1}}, serve: (*Handler).deleteSecret,
 		},
 		{
-			method: "GET", path: "/v1/secrets/{name}/versions", operation: "secret versions", needs: people.Read, part: secrets,
+			method: "GET", path: "/admin/secrets/{name}/versions", operation: "secret versions", needs: people.Read, part: secrets,
 			summary: "The versions of a secret, the newest first.", answer: Secrets{}, serve: (*Handler).secretVersions,
 		},
 		{
-			method: "GET", path: "/v1/secrets/{name}/uses", operation: "secret uses", needs: people.Read, part: secrets,
+			method: "GET", path: "/admin/secrets/{name}/uses", operation: "secret uses", needs: people.Read, part: secrets,
 			summary: "What a secret was opened for, the newest first.", query: []parameter{before, limit}, answer: SecretUses{}, serve: (*Handler).secretUses,
 		},
 		{
-			method: "POST", path: "/v1/secrets/rotate", operation: "secret rotate", needs: people.Administer, part: secrets,
+			method: "POST", path: "/admin/secrets/rotate", operation: "secret rotate", needs: people.Administer, part: secrets,
 			summary: "Brings everything that is sealed to the primary master key.", answer: Rotation{}, timeout: checkTimeout, serve: (*Handler).rotate,
 		},
 
 		{
-			method: "GET", path: "/v1/clients/{name}/keys", operation: "key list", needs: people.Read, part: resources,
+			method: "GET", path: "/admin/clients/{name}/keys", operation: "key list", needs: people.Read, part: resources,
 			summary: "The API keys of a remote client, without the keys themselves.", answer: ClientKeys{}, serve: (*Handler).listKeys,
 		},
 		{
-			method: "POST", path: "/v1/clients/{name}/keys", operation: "key issue", needs: people.Administer, part: resources,
+			method: "POST", path: "/admin/clients/{name}/keys", operation: "key issue", needs: people.Administer, part: resources,
 			summary: "Issues an API key, which is shown this once.",
 			body:    body{types: []string{TypeJSON}, form: IssueKey{}, max: MaxForm, optional: true}, answer: IssuedKey{}, serve: (*Handler).issueKey,
 		},
 		{
-			method: "DELETE", path: "/v1/clients/{name}/keys/{id}", operation: "key revoke", needs: people.Administer, part: resources,
+			method: "DELETE", path: "/admin/clients/{name}/keys/{id}", operation: "key revoke", needs: people.Administer, part: resources,
 			summary: "Revokes an API key.", answer: ClientKey{}, serve: (*Handler).revokeKey,
 		},
 		{
-			method: "POST", path: "/v1/clients/{name}/check", operation: "client check", needs: people.Operate, part: clients,
+			method: "POST", path: "/admin/clients/{name}/check", operation: "client check", needs: people.Operate, part: clients,
 			summary: "Says what is in the way of a remote client.", answer: Report{}, timeout: checkTimeout, serve: (*Handler).checkClient,
 		},
 
 		{
-			method: "GET", path: "/v1/agents", operation: "agent list", needs: people.Read, part: agents,
+			method: "GET", path: "/admin/agents", operation: "agent list", needs: people.Read, part: agents,
 			summary: "What is believed of the registered remote agents.", answer: Agents{}, serve: (*Handler).listAgents,
 		},
 		{
-			method: "GET", path: "/v1/agents/{name}", operation: "agent get", needs: people.Read, part: agents,
+			method: "GET", path: "/admin/agents/{name}", operation: "agent get", needs: people.Read, part: agents,
 			summary: "What is believed of one.", answer: Agent{}, serve: (*Handler).getAgent,
 		},
 		{
-			method: "POST", path: "/v1/agents/{name}/check", operation: "agent check", needs: people.Operate, part: agents,
+			method: "POST", path: "/admin/agents/{name}/check", operation: "agent check", needs: people.Operate, part: agents,
 			summary: "Says what is in the way of calls to a remote agent, by trying.", answer: Report{}, timeout: checkTimeout, serve: (*Handler).checkAgent,
 		},
 		{
-			method: "POST", path: "/v1/agents/{name}/accept", operation: "agent accept", needs: people.Administer, part: agents,
+			method: "POST", path: "/admin/agents/{name}/accept", operation: "agent accept", needs: people.Administer, part: agents,
 			summary: "Accepts a card whose structure has changed.", body: form(AcceptCard{}), answer: Agent{}, serve: (*Handler).acceptCard,
 		},
 
 		{
-			method: "GET", path: "/v1/tasks", operation: "task list", needs: people.Read, part: tasks,
+			method: "GET", path: "/admin/tasks", operation: "task list", needs: people.Read, part: tasks,
 			summary: "Tasks of all owners, the newest first, without their content.",
 			query: []parameter{
 				agentOf, callerOf,
@@ -210,7 +210,7 @@ func routes() []route {
 			answer: Tasks{}, serve: (*Handler).listTasks,
 		},
 		{
-			method: "GET", path: "/v1/tasks/{id}", operation: "task get", needs: people.Read, part: tasks,
+			method: "GET", path: "/admin/tasks/{id}", operation: "task get", needs: people.Read, part: tasks,
 			summary: "One task. Several owners may have one of the same id: then name the owner.",
 			query: []parameter{
 				agentOf, callerOf,
@@ -219,12 +219,12 @@ func routes() []route {
 			answer: Task{}, serve: (*Handler).getTask,
 		},
 		{
-			method: "POST", path: "/v1/tasks/{id}/cancel", operation: "task cancel", needs: people.Operate, part: canceling,
+			method: "POST", path: "/admin/tasks/{id}/cancel", operation: "task cancel", needs: people.Operate, part: canceling,
 			summary: "Cancels a task, whoever it belongs to.", query: []parameter{agentOf, callerOf}, answer: Task{}, serve: (*Handler).cancelTask,
 		},
 
 		{
-			method: "GET", path: "/v1/audit", operation: "audit list", needs: people.Read, part: evidence,
+			method: "GET", path: "/admin/audit", operation: "audit list", needs: people.Read, part: evidence,
 			summary: "What happened, the newest first.",
 			query: []parameter{
 				before, limit,
@@ -238,23 +238,23 @@ func routes() []route {
 			answer: Audit{}, serve: (*Handler).listAudit,
 		},
 		{
-			method: "GET", path: "/v1/audit/evidence", operation: "audit evidence", needs: people.Read, part: evidence,
+			method: "GET", path: "/admin/audit/evidence", operation: "audit evidence", needs: people.Read, part: evidence,
 			summary: "The seals with what they cover, for whoever wants to verify them, a line of JSON each.",
 			query:   []parameter{{name: "after", kind: numberParameter, words: "Only seals with a higher number.", most: 1<<53 - 1}},
 			answer:  raw{media: TypeLines}, serve: (*Handler).evidence,
 		},
 
 		{
-			method: "GET", path: "/v1/people", operation: "person list", needs: people.Read, part: persons,
+			method: "GET", path: "/admin/people", operation: "person list", needs: people.Read, part: persons,
 			summary: "Who may use this interface.", answer: People{}, serve: (*Handler).listPeople,
 		},
 		{
-			method: "PUT", path: "/v1/people/{name}", operation: "person put", needs: people.Administer, part: persons,
+			method: "PUT", path: "/admin/people/{name}", operation: "person put", needs: people.Administer, part: persons,
 			summary: "Adds a person, or gives one another role and token. The token is shown this once.",
 			body:    form(PutPerson{}), answer: IssuedToken{}, serve: (*Handler).putPerson,
 		},
 		{
-			method: "DELETE", path: "/v1/people/{name}", operation: "person remove", needs: people.Administer, part: persons,
+			method: "DELETE", path: "/admin/people/{name}", operation: "person remove", needs: people.Administer, part: persons,
 			summary: "Removes a person, whose token is void at once.", serve: (*Handler).removePerson,
 		},
 	}

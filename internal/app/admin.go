@@ -79,7 +79,7 @@ func (a *App) openAdmin(ctx context.Context) error {
 	}
 	handler, err := admin.New(a.adminConfig(admin.Config{
 		People: persons, StartedAt: time.Now(), Cancel: a.cancelTask,
-		Vault: &changing{a.vault, a.secretsChanged}, Troubles: a.publisher.Troubles, Programs: a.publisher.answers.declared,
+		Vault: &changing{a.vault, a.rereadKeys, a.secretsChanged}, Troubles: a.publisher.Troubles, Programs: a.publisher.answers.declared,
 	}))
 	if err != nil {
 		return err
@@ -151,6 +151,7 @@ func (l *adminListener) forget() {
 // adminConfig adds what every use of the admin API has.
 func (c *core) adminConfig(cfg admin.Config) admin.Config {
 	cfg.Registry, cfg.Tasks, cfg.Audit = c.registry, c.store, c.store
+	cfg.Agents, cfg.Clients = administered{c.remotes}, clientChecks{c}
 	cfg.Version, cfg.Logger = version(), c.log
 	return cfg
 }
@@ -169,15 +170,27 @@ func (a *App) cancelTask(ctx context.Context, owner task.Owner, id a2a.TaskID, e
 }
 
 // secretsChanged makes new values of secrets take effect where they are not read
-// at every use: the keys that sign cards.
+// at every use: the keys that sign cards, and tokens that were fetched.
 func (a *App) secretsChanged() {
 	a.publisher.publish(context.Background())
+	a.remotes.Forget()
+	a.followRemotes(context.Background(), a.registry.Set())
 }
 
-// changing tells of changes of secrets.
+// changing tells of changes of secrets, and takes new master keys into use.
 type changing struct {
 	*vault.Vault
+	reread  func(context.Context) error
 	changed func()
+}
+
+// Rotate brings everything to the primary of the master keys that there are by
+// now.
+func (c *changing) Rotate(ctx context.Context) (vault.Rotation, error) {
+	if err := c.reread(ctx); err != nil {
+		return vault.Rotation{}, err
+	}
+	return c.Vault.Rotate(ctx)
 }
 
 // Put stores a version of a secret.

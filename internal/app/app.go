@@ -198,6 +198,7 @@ func (a *App) follow(set registry.Set) {
 		a.secure.askFor(certificates(all))
 	}
 	a.publisher.publish(context.Background())
+	a.followRemotes(context.Background(), set)
 }
 
 // askIssuer is the client with which an issuer of tokens is asked.
@@ -261,7 +262,7 @@ func (a *App) Close() error {
 		a.issuers.Close()
 	}
 	if a.core != nil {
-		errs = append(errs, a.store.Close())
+		errs = append(errs, a.core.close())
 	}
 	return errors.Join(errs...)
 }
@@ -290,6 +291,11 @@ func (a *App) Run(ctx context.Context) error {
 	var others sync.WaitGroup
 	others.Go(func() { a.recorder.run(beside) })
 	others.Go(func() { a.forget(beside) })
+	others.Go(func() {
+		if err := a.remotes.Run(beside); err != nil {
+			a.log.Error("cards of remote agents are not read any more", "error", err)
+		}
+	})
 	a.admin.serve()
 	a.ready.Store(true)
 	a.log.Info("serving", "address", a.Addr(), "url", a.public, "data", a.cfg.Data)
@@ -300,9 +306,8 @@ func (a *App) Run(ctx context.Context) error {
 	case failure = <-served:
 		served <- nil
 	}
-	a.ready.Store(false)
 	a.log.Info("stopping", "drain", a.cfg.Drain)
-	stopWork()
+	stopWork() // from here on it is not ready, and messages are refused
 	failure = errors.Join(failure, <-worked)
 
 	a.server.Stop()
@@ -319,7 +324,7 @@ func (a *App) Run(ctx context.Context) error {
 	stopBeside()
 	others.Wait()
 	a.issuers.Close()
-	failure = errors.Join(failure, a.store.Close())
+	failure = errors.Join(failure, a.core.close())
 	a.log.Info("stopped")
 	return failure
 }

@@ -1,15 +1,20 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"path/filepath"
+	"sync/atomic"
 
+	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
 	"github.com/legation/legation/internal/registry"
+	"github.com/legation/legation/internal/remotes"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/store/sqlite"
 )
@@ -22,7 +27,10 @@ type core struct {
 	store    *sqlite.Store
 	vault    *vault.Vault
 	registry *registry.Registry
+	remotes  *remotes.Remotes
 	egress   *url.URL // nil: parties are reached directly
+
+	secrets atomic.Pointer[map[registry.SecretName]bool] // that have a value
 }
 
 // openCore opens the store, and the secrets and documents in it. On error
@@ -50,7 +58,18 @@ func openCore(ctx context.Context, cfg config.Config, host registry.Host, sync s
 	if err != nil {
 		return nil, err
 	}
+	if err := c.openRemotes(ctx); err != nil {
+		return nil, err
+	}
 	return c, nil
+}
+
+// close gives everything back.
+func (c *core) close() error {
+	if c.remotes != nil {
+		c.remotes.Close()
+	}
+	return c.store.Close()
 }
 
 // openVault opens the vault with the keys that the environment or a file has. A
@@ -75,10 +94,7 @@ func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 		}
 		return keys, nil
 	}
-	path := c.cfg.MasterKey
-	if path == "" {
-		path = filepath.Join(c.cfg.Data, "master.key")
-	}
+	path := c.keyFile()
 	keys, created, err := vault.OpenKeys(ctx, c.store, path)
 	if created {
 		c.log.Warn("a master key was created; without it no secret can be read again, so keep a copy of it elsewhere", "file", path)
@@ -86,15 +102,44 @@ func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 	return keys, err
 }
 
-// hasValue reports whether the vault holds a value of a secret.
-func (c *core) hasValue(ctx context.Context) func(registry.SecretName) bool {
-	held := map[string]bool{}
+// keyFile is where the master keys are.
+func (c *core) keyFile() string {
+	return cmp.Or(c.cfg.MasterKey, filepath.Join(c.cfg.Data, "master.key"))
+}
+
+// rereadKeys goes on with the master keys that the file has by now. Those of
+// the environment are what they were at the start.
+func (c *core) rereadKeys(ctx context.Context) error {
+	if c.cfg.MasterKeys != "" {
+		return nil
+	}
+	keys, err := vault.ReadKeys(c.keyFile())
+	if err != nil {
+		return &admin.Failure{
+			Status: http.StatusConflict, Code: admin.CodeConflict, Message: err.Error(),
+			Next: "mend the file of master keys; until then the server goes on with those it has",
+		}
+	}
+	return c.vault.UseKeys(ctx, keys)
+}
+
+// listSecrets looks which secrets have a value.
+func (c *core) listSecrets(ctx context.Context) {
 	all, err := c.vault.List(ctx)
 	if err != nil {
 		c.log.Error("secrets could not be listed", "error", err)
+		return
 	}
+	held := map[registry.SecretName]bool{}
 	for _, secret := range all {
-		held[secret.Name] = true
+		held[registry.SecretName(secret.Name)] = true
 	}
-	return func(name registry.SecretName) bool { return held[string(name)] }
+	c.secrets.Store(&held)
+}
+
+// hasValue reports whether the vault held a value of a secret when they were
+// last listed.
+func (c *core) hasValue(name registry.SecretName) bool {
+	held := c.secrets.Load()
+	return held != nil && (*held)[name]
 }

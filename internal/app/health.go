@@ -22,7 +22,7 @@ func (a *App) handler() http.Handler {
 }
 
 func (a *App) sayReady(w http.ResponseWriter, r *http.Request) {
-	if !a.ready.Load() {
+	if !a.ready.Load() || a.claimer.Stopping() {
 		say(w, r, http.StatusServiceUnavailable, "stopping")
 		return
 	}

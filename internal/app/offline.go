@@ -31,9 +31,10 @@ func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (hand
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, c.store.Close())
+			err = errors.Join(err, c.close())
 		}
 	}()
+	c.followRemotes(ctx, c.registry.Set())
 	persons, err := people.Open(ctx, c.store, people.Config{})
 	if err != nil {
 		return nil, nil, err
@@ -50,5 +51,5 @@ func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (hand
 			return c.store.Cancel(ctx, owner, id, time.Now(), effects)
 		},
 	}))
-	return handler, c.store.Close, err
+	return handler, c.close, err
 }

@@ -44,8 +44,13 @@ type connection struct {
 	data, admin, tokenFile, ca string
 	timeout                    time.Duration
 
-	// makes says that the command may make a data directory that is missing.
-	makes bool
+	// makes says that the command may make a data directory that is missing,
+	// and trial that it leaves everything as it is: instead of a directory that
+	// is missing it has an empty one, for as long as it runs.
+	makes, trial bool
+
+	// quiet keeps warnings back, for a command that tells all it finds.
+	quiet bool
 }
 
 const connectionText = `The installation is the one whose data directory --data or LEGATION_DATA names. If a
@@ -101,21 +106,48 @@ func (c *connection) open(ctx context.Context, io streams) (*installation, error
 		}
 		return c.dial(where, token)
 	}
-	cfg, err := config.Load()
+	cfg, err := c.settings(io)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
+	}
+	if _, err := os.Stat(cfg.Data); c.trial && errors.Is(err, fs.ErrNotExist) {
+		return c.openEmpty(ctx, cfg)
+	}
+	if c.quiet {
+		return c.openData(ctx, cfg, slog.New(slog.DiscardHandler))
+	}
+	return c.openData(ctx, cfg, warnings(io))
+}
+
+// settings are those of the data directory that is meant.
+func (c *connection) settings(io streams) (config.Config, error) {
+	cfg, err := io.settings()
+	if err != nil {
+		return cfg, usageError{err}
 	}
 	if c.data != "" {
 		cfg.Data = c.data
 	}
 	if _, err := os.Stat(cfg.Data); errors.Is(err, fs.ErrNotExist) && !c.makes {
-		return nil, &advisedError{
+		return cfg, &advisedError{
 			err:    fmt.Errorf("there is no data directory %s", shellWord(cfg.Data)),
 			advice: "name that of your installation with --data, or its server with --admin; a new one is made by 'legation serve' and 'legation apply'",
 		}
 	}
-	log := slog.New(slog.NewTextHandler(io.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	return c.openData(ctx, cfg, log)
+	return cfg, nil
+}
+
+// warnings is a log of what a person at a command has to know.
+func warnings(io streams) *slog.Logger {
+	return slog.New(slog.NewTextHandler(io.err, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
 }
 
 // openData opens a data directory, or finds the server that holds it.
@@ -146,6 +178,20 @@ func (c *connection) openData(ctx context.Context, cfg config.Config, log *slog.
 			return nil, err
 		}
 	}
+}
+
+// openEmpty opens a data directory that is gone afterwards.
+func (c *connection) openEmpty(ctx context.Context, cfg config.Config) (*installation, error) {
+	dir, err := os.MkdirTemp("", "legation-")
+	if err != nil {
+		return nil, err
+	}
+	cfg.Data = dir
+	handler, closeStore, err := openOffline(ctx, cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return inProcess(handler, func() error { return errors.Join(closeStore(), os.RemoveAll(dir)) }), nil
 }
 
 // running is the server that holds a data directory.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const maxAdminPage = 100 // items that are asked for at once
+const maxAdminPage = 1000 // items that are asked for at once
 
 // adminList is a command that shows items of an installation as a table. Form
 // is an answer of the admin API, a page of items where paged is set.

@@ -63,6 +63,7 @@ func (a *application) run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
+	a.to.trial = a.dryRun
 	return a.to.administer(ctx, io, func(ctx context.Context, in *installation) error {
 		if a.prune && !a.yes && !a.dryRun {
 			if may, err := a.ask(ctx, io, in, from); err != nil || !may {
@@ -124,7 +125,7 @@ func (a *application) apply(ctx context.Context, io streams, in *installation, f
 
 func (a *application) send(ctx context.Context, io streams, in *installation, from admin.Files, dryRun bool) (admin.Applied, []byte, error) {
 	r := request{
-		method: http.MethodPost, path: []string{"v1", "apply"}, body: from, kind: admin.TypeFiles,
+		method: http.MethodPost, path: []string{"admin", "apply"}, body: from, kind: admin.TypeFiles,
 	}.with("dryRun", flagText(dryRun)).with("prune", flagText(a.prune))
 	plan, raw, err := fetch[admin.Applied](ctx, in, r)
 	return plan, raw, tellProblems(io, err)
@@ -184,7 +185,7 @@ func printPlan(io streams, plan admin.Applied, raw []byte, out *output, dryRun b
 	case sums == nil:
 		fmt.Fprintln(io.err, "Everything is as the documents say; nothing changes.")
 	case dryRun:
-		fmt.Fprintf(io.err, "This would %s; nothing was changed.\n", strings.Join(sums, ", "))
+		fmt.Fprintf(io.err, "Nothing was changed; this would %s.\n", strings.Join(sums, ", "))
 	default:
 		fmt.Fprintf(io.err, "Done; the registry is at revision %d.\n", plan.Revision)
 	}

@@ -48,7 +48,7 @@ func newAuditList(io streams) *cobra.Command {
 			if err != nil {
 				return request{}, usageError{err}
 			}
-			r := get("v1", "audit").with("who", who).with("party", party).with("operation", operation).
+			r := get("admin", "audit").with("who", who).with("party", party).with("operation", operation).
 				with("outcome", outcome).with("task", task)
 			if !from.IsZero() {
 				r = r.with("since", from.UTC().Format(time.RFC3339Nano))

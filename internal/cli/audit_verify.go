@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -227,7 +228,7 @@ func readEvidence(ctx context.Context, from streams, path string, take func(admi
 // evidence asks for all seals after one, page by page.
 func (in *installation) evidence(ctx context.Context, after int64, take func(text []byte, e admin.Evidence) error) error {
 	for {
-		page, err := in.do(ctx, get("v1", "audit", "evidence").with("after", fmt.Sprint(after)))
+		page, err := in.do(ctx, get("admin", "audit", "evidence").with("after", fmt.Sprint(after)))
 		if err != nil {
 			return err
 		}
@@ -238,7 +239,7 @@ func (in *installation) evidence(ctx context.Context, after int64, take func(tex
 		for text := range bytes.Lines(page) {
 			var e admin.Evidence
 			if err := json.Unmarshal(text, &e); err != nil {
-				return fmt.Errorf("the answer of the admin API can not be read: %w", err)
+				return notAdmin(http.StatusOK)
 			}
 			if err := take(text, e); err != nil {
 				return err

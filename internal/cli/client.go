@@ -29,7 +29,7 @@ func newClientList(io streams) *cobra.Command {
   legation client list -o json`,
 		what: "remote clients", none: "No remote client is registered.",
 		request: func([]string) (request, error) {
-			return get("v1", "resources").with("kind", string(registry.KindRemoteClient)), nil
+			return get("admin", "resources").with("kind", string(registry.KindRemoteClient)).with("documents", flagText(true)), nil
 		},
 		items:   func(form admin.Resources) ([]admin.Resource, int64) { return form.Resources, 0 },
 		heading: []string{"NAME", "STATE", "CREDENTIALS", "SKILLS", "REASONS"},
@@ -75,7 +75,7 @@ and the skills it may use. Nothing is sent to it.
 The exit status is 1 if something is in the way.`,
 		example: `  legation client check acme
   legation client check acme -o json`,
-		args: takes(1, "the name of a remote client"), path: "clients",
+		args: takes(1, "the name of a remote client"), path: "clients", see: "legation client list",
 	}.command(io)
 }
 
@@ -85,10 +85,11 @@ type checkCommand struct {
 
 	args cobra.PositionalArgs
 	path string
+	see  string
 }
 
 func (c checkCommand) command(io streams) *cobra.Command {
-	var to connection
+	to := connection{quiet: true}
 	var out output
 	cmd := &cobra.Command{
 		Use: c.use, Short: c.short, Long: adminLong(c.long, c.short), Example: c.example, Args: c.args,
@@ -97,7 +98,7 @@ func (c checkCommand) command(io streams) *cobra.Command {
 				return err
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				report, raw, err := fetch[admin.Report](ctx, in, request{method: http.MethodPost, path: []string{"v1", c.path, args[0], "check"}})
+				report, raw, err := fetch[admin.Report](ctx, in, request{method: http.MethodPost, path: []string{"admin", c.path, args[0], "check"}, see: c.see})
 				if err != nil {
 					return err
 				}

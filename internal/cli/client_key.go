@@ -46,7 +46,7 @@ not kept, and can not be shown again. The client sends it as
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
 				issued, raw, err := fetch[admin.IssuedKey](ctx, in, request{
-					method: http.MethodPost, path: []string{"v1", "clients", args[0], "keys"}, body: admin.IssueKey{NotAfter: end},
+					method: http.MethodPost, path: []string{"admin", "clients", args[0], "keys"}, body: admin.IssueKey{NotAfter: end}, see: "legation client list",
 				})
 				if err = tellProblems(io, err); err != nil {
 					return err
@@ -114,7 +114,9 @@ func newKeyList(io streams) *cobra.Command {
 		use: "list NAME", short: "List the keys of a remote client, without the keys themselves",
 		example: `  legation client key list acme`,
 		args:    takes(1, "the name of a remote client"), what: "keys", none: "It has no keys.",
-		request: func(args []string) (request, error) { return get("v1", "clients", args[0], "keys"), nil },
+		request: func(args []string) (request, error) {
+			return get("admin", "clients", args[0], "keys").seen("legation client list"), nil
+		},
 		items:   func(form admin.ClientKeys) ([]admin.ClientKey, int64) { return form.Keys, 0 },
 		heading: []string{"ID", "STATE", "ENDS"},
 		row: func(k admin.ClientKey) []string {
@@ -143,7 +145,7 @@ be undone; issue another key instead.
 		Args:    takes(2, "the name of a remote client and the id of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				_, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"v1", "clients", args[0], "keys", args[1]}})
+				_, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"admin", "clients", args[0], "keys", args[1]}, see: "legation client key list " + shellWord(args[0])})
 				if err = tellProblems(io, err); err != nil {
 					return err
 				}

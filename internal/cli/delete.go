@@ -45,8 +45,8 @@ delete' does.
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
 				plan, raw, err := fetch[admin.Applied](ctx, in, request{
-					method: http.MethodDelete, path: []string{"v1", "resources", string(id.Kind), string(id.Name)},
-				}.with("dryRun", flagText(dryRun)))
+					method: http.MethodDelete, path: []string{"admin", "resources", string(id.Kind), string(id.Name)},
+				}.with("dryRun", flagText(dryRun)).seen("legation get "+string(id.Kind)))
 				if err = tellProblems(io, err); err != nil {
 					return err
 				}

@@ -64,3 +64,6 @@ func Listen(stderr io.Writer) (interrupted func(error), resumed func(), left fun
 
 // RevisionIn is the revision that a version names.
 func RevisionIn(version string) string { return revisionIn(version) }
+
+// ParseNotAfter reads when something ends.
+var ParseNotAfter = parseNotAfter

@@ -37,9 +37,18 @@ type request struct {
 	query  url.Values
 	body   any
 	kind   string // media type of the body; JSON if it is left out
+
+	// see is the command that lists what there is, for a name that is not known.
+	see string
 }
 
 func get(path ...string) request { return request{method: http.MethodGet, path: path} }
+
+// seen adds the command that lists what there is.
+func (r request) seen(by string) request {
+	r.see = by
+	return r
+}
 
 // with adds a parameter that is not empty.
 func (r request) with(name, value string) request {
@@ -62,7 +71,7 @@ func fetch[T any](ctx context.Context, in *installation, r request) (form T, raw
 		return form, raw, err
 	}
 	if err := json.Unmarshal(raw, &form); err != nil {
-		return form, nil, fmt.Errorf("the answer of the admin API can not be read: %w", err)
+		return form, nil, notAdmin(http.StatusOK)
 	}
 	return form, raw, nil
 }
@@ -79,7 +88,7 @@ func (in *installation) do(ctx context.Context, r request) ([]byte, error) {
 		return nil, fmt.Errorf("read the answer of the admin API: %w", in.unreachable(err))
 	}
 	if resp.StatusCode/100 != 2 {
-		return nil, in.refused(resp, body)
+		return nil, refused(resp, body, r.see)
 	}
 	return body, nil
 }
@@ -123,9 +132,12 @@ func (in *installation) send(ctx context.Context, r request) (*http.Response, er
 	return resp, nil
 }
 
-// reach reports whether anybody answers there, whatever it says.
+// reach reports whether anybody answers there, whatever it says. It shows no
+// token.
 func (in *installation) reach(ctx context.Context) error {
-	resp, err := in.send(ctx, get("v1", "status"))
+	stranger := *in
+	stranger.token = ""
+	resp, err := stranger.send(ctx, request{method: http.MethodHead, path: []string{"openapi.json"}})
 	if err != nil {
 		return err
 	}
@@ -136,18 +148,26 @@ func (in *installation) reach(ctx context.Context) error {
 type adminError struct {
 	status int
 	form   admin.Failure
+	see    string
 }
 
 func (e *adminError) Error() string { return line(e.form.Message, maxProse) }
 
 // refused is the error that an answer tells of.
-func (in *installation) refused(resp *http.Response, body []byte) error {
+func refused(resp *http.Response, body []byte, see string) error {
 	var form admin.Refusal
 	if json.Unmarshal(body, &form) != nil || form.Error.Message == "" {
-		said := fmt.Errorf("HTTP %d, and not from an admin API", resp.StatusCode)
-		return &advisedError{said, "check the URL; if a proxy is in between, it must pass everything on"}
+		return notAdmin(resp.StatusCode)
 	}
-	return &adminError{resp.StatusCode, form.Error}
+	return &adminError{resp.StatusCode, form.Error, see}
+}
+
+// notAdmin is an answer that no admin API gives.
+func notAdmin(status int) error {
+	return &advisedError{
+		err:    fmt.Errorf("what answers there is no admin API of this version (HTTP %d)", status),
+		advice: "check the URL: the admin API has an address of its own; if a proxy is in between, it must pass everything on",
+	}
 }
 
 // adminHint is about what an admin API said.
@@ -156,6 +176,8 @@ func adminHint(err error, _ *remote) string {
 	switch {
 	case !ok:
 		return ""
+	case said.form.Code == admin.CodeNotFound && said.see != "":
+		return "see which there are with: " + said.see
 	case said.form.Next != "":
 		return line(said.form.Next, maxProse)
 	case said.status == http.StatusUnauthorized:
@@ -170,6 +192,9 @@ func adminHint(err error, _ *remote) string {
 
 // unreachable adds what to do where nobody answers.
 func (in *installation) unreachable(err error) error {
+	if _, ok := errors.AsType[*guard.RedirectError](err); ok {
+		return &advisedError{err, "if the admin API is at the other place, name that; the token is never carried over to another host"}
+	}
 	dial, ok := errors.AsType[*guard.DialError](err)
 	if !ok {
 		return err

@@ -14,9 +14,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/legation/legation/internal/config"
 )
 
 // Exit statuses. They are documented in "legation --help".
@@ -49,6 +52,10 @@ func (e usageError) Unwrap() error { return e.error }
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+
+	// settings are what the environment and the defaults say. They are read
+	// once: what is secret in the environment is taken out of it then.
+	settings func() (config.Config, error)
 }
 
 // Main runs one command and returns the exit status of the process. A first
@@ -58,7 +65,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal does what it does by default
 
-	root := newRoot(streams{in: stdin, out: stdout, err: stderr})
+	root := newRoot(streams{in: stdin, out: stdout, err: stderr, settings: sync.OnceValues(config.Load)})
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var status exitStatus

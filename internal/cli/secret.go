@@ -56,7 +56,7 @@ typed at a terminal, where it would be shown.
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
 				stored, raw, err := fetch[admin.Secret](ctx, in, request{
-					method: http.MethodPut, path: []string{"v1", "secrets", args[0]}, body: value, kind: admin.TypeBytes,
+					method: http.MethodPut, path: []string{"admin", "secrets", args[0]}, body: value, kind: admin.TypeBytes,
 				})
 				switch {
 				case err != nil:
@@ -110,7 +110,7 @@ func newSecretList(io streams) *cobra.Command {
 		example: `  legation secret list
   legation secret list -o json`,
 		what: "secrets, the newest version of each", none: "There are no secrets.",
-		request: func([]string) (request, error) { return get("v1", "secrets"), nil },
+		request: func([]string) (request, error) { return get("admin", "secrets"), nil },
 		items:   secretItems, heading: secretHeading, row: secretRow,
 	}.command(io)
 }
@@ -120,8 +120,10 @@ func newSecretVersions(io streams) *cobra.Command {
 		use: "versions NAME", short: "List the versions of a secret, the newest first",
 		example: `  legation secret versions acme-token`,
 		args:    takes(1, "the name of a secret"), what: "versions", none: "There are none.",
-		request: func(args []string) (request, error) { return get("v1", "secrets", args[0], "versions"), nil },
-		items:   secretItems, heading: secretHeading, row: secretRow,
+		request: func(args []string) (request, error) {
+			return get("admin", "secrets", args[0], "versions").seen("legation secret list"), nil
+		},
+		items: secretItems, heading: secretHeading, row: secretRow,
 	}.command(io)
 }
 
@@ -141,7 +143,9 @@ is on record before the value is handed out, and stays after the secret is delet
 		example: `  legation secret uses acme-token
   legation secret uses acme-token --limit 1000 -o json`,
 		args: takes(1, "the name of a secret"), what: "uses", none: "It was not used.", paged: true,
-		request: func(args []string) (request, error) { return get("v1", "secrets", args[0], "uses"), nil },
+		request: func(args []string) (request, error) {
+			return get("admin", "secrets", args[0], "uses").seen("legation secret list"), nil
+		},
 		items:   func(form admin.SecretUses) ([]admin.SecretUse, int64) { return form.Uses, form.Next },
 		heading: []string{"AT", "VERSION", "WHO", "PURPOSE", "PARTY", "HOST"},
 		row: func(u admin.SecretUse) []string {
@@ -168,7 +172,7 @@ Whoever needs it is refused from then on; the records of its uses stay.
 				return usageError{errors.New("the version after '@' is not a number from 1 on")}
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				r := request{method: http.MethodDelete, path: []string{"v1", "secrets", name}}.with("version", version)
+				r := request{method: http.MethodDelete, path: []string{"admin", "secrets", name}}.with("version", version).seen("legation secret list")
 				if _, err := in.do(ctx, r); err != nil {
 					return err
 				}
@@ -179,55 +183,4 @@ Whoever needs it is refused from then on; the records of its uses stay.
 	}
 	to.flags(cmd)
 	return cmd
-}
-
-func newSecretRotateKeys(io streams) *cobra.Command {
-	var to connection
-	var out output
-	cmd := &cobra.Command{
-		Use:   "rotate-keys",
-		Short: "Seal all secrets with the newest master key",
-		Long: `Rotate-keys brings everything that is sealed with an older master key to the
-primary one, the first in the file of master keys. Values are not opened for it.
-
-An older key may be taken out of the file once it is not told to be needed any
-more; backups from its time still need it.
-
-` + connectionText,
-		Example: `  legation secret rotate-keys`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := out.check(); err != nil {
-				return err
-			}
-			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				done, raw, err := fetch[admin.Rotation](ctx, in, request{method: http.MethodPost, path: []string{"v1", "secrets", "rotate"}})
-				if err != nil {
-					return err
-				}
-				return printRotation(io, done, raw, &out)
-			})
-		},
-	}
-	out.flag(cmd, "what was done")
-	to.flags(cmd)
-	return cmd
-}
-
-func printRotation(io streams, done admin.Rotation, raw []byte, out *output) error {
-	if out.json() {
-		if err := printJSON(io, raw); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintf(io.out, "%s brought to master key %s.\n", counted(done.Rewrapped, "value"), line(done.Primary, maxName))
-		if len(done.Left) > 0 {
-			fmt.Fprintf(io.out, "Still needed: %s.\n", joined(done.Left))
-		}
-	}
-	if done.Failed > 0 {
-		fmt.Fprintf(io.err, "%s could not be brought there; the log of the server says why.\n", counted(done.Failed, "value"))
-		return exitStatus(exitError)
-	}
-	return nil
 }

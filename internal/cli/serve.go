@@ -14,7 +14,7 @@ import (
 )
 
 func newServe(io streams) *cobra.Command {
-	cfg, envErr := config.Load()
+	cfg, envErr := io.settings()
 	cmd := &cobra.Command{
 		Use:   "serve --publish NAME=WHAT [flags]",
 		Short: "Publish programs and language models as skills of A2A agents",

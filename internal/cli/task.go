@@ -33,6 +33,7 @@ the tasks of all its agents and callers.`,
 func newTaskCancel(io streams) *cobra.Command {
 	var r remote
 	var here administration
+	var q taskQuery
 	var out output
 	cmd := &cobra.Command{
 		Use:   "cancel [URL] ID",
@@ -53,7 +54,7 @@ ended in another way.
 			}
 			if len(args) == 1 {
 				return here.run(cmd, io, &r, func(ctx context.Context, in *installation) error {
-					return cancelHere(ctx, io, in, args[0], &out)
+					return q.cancel(ctx, io, in, args[0], &out)
 				})
 			}
 			r.url = args[0]
@@ -73,6 +74,7 @@ ended in another way.
 	}
 	out.flag(cmd, "the task as it is then")
 	r.flags(cmd, askTimeout)
+	q.flags(cmd, "the task")
 	here.flags(cmd)
 	return cmd
 }

@@ -22,6 +22,7 @@ type lookup struct {
 func newTaskGet(io streams) *cobra.Command {
 	l := lookup{history: -1}
 	var here administration
+	var q taskQuery
 	var content bool
 	cmd := &cobra.Command{
 		Use:   "get [URL] ID",
@@ -39,7 +40,7 @@ only to an administrator who asks for it with --content.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return here.run(cmd, io, &l.remote, func(ctx context.Context, in *installation) error {
-					return getHere(ctx, io, in, args[0], content, &l.output)
+					return q.get(ctx, io, in, args[0], content, &l.output)
 				}, "history", "out")
 			}
 			l.remote.url = args[0]
@@ -57,6 +58,7 @@ only to an administrator who asks for it with --content.
 	l.output.flag(cmd, "the task as the protocol has it")
 	l.remote.flags(cmd, askTimeout)
 	cmd.Flags().BoolVar(&content, "content", false, "without a URL: show what was said, too")
+	q.flags(cmd, "the task")
 	here.flags(cmd)
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ func (a *administration) run(cmd *cobra.Command, io streams, r *remote, do func(
 
 // unused refuses flags that are for an installation.
 func (a *administration) unused(cmd *cobra.Command, others ...string) error {
-	for _, name := range append(others, "data", "admin", "token-file") {
+	for _, name := range append(others, "data", "admin", "token-file", "agent", "caller") {
 		if cmd.Flags().Changed(name) {
 			return usageError{fmt.Errorf("--%s is for tasks of an installation; leave the URL out; see '%s --help'", name, cmd.CommandPath())}
 		}
@@ -55,16 +56,23 @@ func takesTask(_ *cobra.Command, args []string) error {
 // taskQuery selects tasks of an installation.
 type taskQuery struct{ agent, caller string }
 
+func (q *taskQuery) flags(cmd *cobra.Command, words string) {
+	cmd.Flags().StringVar(&q.agent, "agent", "", "without a URL: "+words+" of this agent")
+	cmd.Flags().StringVar(&q.caller, "caller", "", "without a URL: "+words+" of this caller")
+}
+
+func (q *taskQuery) of(r request) request { return r.with("agent", q.agent).with("caller", q.caller) }
+
 func (q *taskQuery) list(ctx context.Context, io streams, in *installation, state a2a.TaskState, limit int, out *output) error {
 	l := adminList[admin.Tasks, admin.Task]{
 		none: "There are no such tasks.", paged: true,
 		items:   func(form admin.Tasks) ([]admin.Task, int64) { return form.Tasks, form.Next },
 		heading: []string{"ID", "STATE", "UPDATED", "AGENT", "SKILL", "CALLER"},
 		row: func(t admin.Task) []string {
-			return []string{t.ID, stateWord(a2a.TaskState(t.State)), timeWord(t.StatusAt), agentWord(t.Agent), t.Skill, t.Caller}
+			return []string{t.ID, stateWord(a2a.TaskState(t.State)), timeWord(t.StatusAt), t.Agent, t.Skill, t.Caller}
 		},
 	}
-	r := get("v1", "tasks").with("agent", q.agent).with("caller", q.caller).with("state", string(state))
+	r := q.of(get("admin", "tasks").with("state", string(state)))
 	tasks, more, err := l.fetch(ctx, in, r, limit)
 	if err != nil {
 		return err
@@ -72,19 +80,11 @@ func (q *taskQuery) list(ctx context.Context, io streams, in *installation, stat
 	return l.print(io, tasks, more, limit, out)
 }
 
-// agentWord names an agent; the default one has no name.
-func agentWord(name string) string {
-	if name == "" {
-		return "(default)"
-	}
-	return name
-}
-
-func getHere(ctx context.Context, io streams, in *installation, id string, content bool, out *output) error {
+func (q *taskQuery) get(ctx context.Context, io streams, in *installation, id string, content bool, out *output) error {
 	if err := out.check(); err != nil {
 		return err
 	}
-	task, raw, err := fetch[admin.Task](ctx, in, get("v1", "tasks", id).with("content", flagText(content)))
+	task, raw, err := fetch[admin.Task](ctx, in, q.of(get("admin", "tasks", id).with("content", flagText(content))).seen("legation task list"))
 	switch {
 	case err != nil:
 		return err
@@ -93,7 +93,7 @@ func getHere(ctx context.Context, io streams, in *installation, id string, conte
 	}
 	w := &words{}
 	w.field("Task", line(task.ID, maxName))
-	w.field("Agent", line(agentWord(task.Agent), maxName))
+	w.field("Agent", line(task.Agent, maxName))
 	w.field("Skill", line(task.Skill, maxName))
 	w.field("Caller", line(task.Caller, maxName))
 	w.field("Context", line(task.ContextID, maxName))
@@ -112,10 +112,21 @@ func getHere(ctx context.Context, io streams, in *installation, id string, conte
 	return err
 }
 
-// cancelHere cancels a task of the installation.
-func cancelHere(ctx context.Context, io streams, in *installation, id string, out *output) error {
-	task, raw, err := fetch[admin.Task](ctx, in, request{method: http.MethodPost, path: []string{"v1", "tasks", id, "cancel"}})
-	if err != nil {
+// cancel ends a task. One that has ended is shown as it is.
+func (q *taskQuery) cancel(ctx context.Context, io streams, in *installation, id string, out *output) error {
+	here := q.of(request{path: []string{"admin", "tasks", id}, see: "legation task list"})
+	end, look := here, here
+	end.method, end.path = http.MethodPost, append(slices.Clip(here.path), "cancel")
+	look.method = http.MethodGet
+	task, raw, err := fetch[admin.Task](ctx, in, end)
+	said, refused := errors.AsType[*adminError](err)
+	over := refused && said.form.Code == admin.CodeConflict
+	if over {
+		var gone error
+		if task, raw, gone = fetch[admin.Task](ctx, in, look); gone != nil || !a2a.TaskState(task.State).Terminal() {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
 	done := io.out
@@ -125,11 +136,14 @@ func cancelHere(ctx context.Context, io streams, in *installation, id string, ou
 			return err
 		}
 	}
-	state := a2a.TaskState(task.State)
-	if state == a2a.TaskStateCanceled {
+	switch state := a2a.TaskState(task.State); {
+	case state == a2a.TaskStateCanceled && over:
+		fmt.Fprintf(done, "Task %s was canceled already.\n", line(id, maxName))
+	case state == a2a.TaskStateCanceled:
 		fmt.Fprintf(done, "Task %s is canceled.\n", line(id, maxName))
-		return nil
+	default:
+		fmt.Fprintf(io.err, "Task %s has ended already: it is %s, and nothing was canceled.\n", line(id, maxName), stateWord(state))
+		return exitStatus(exitNotDone)
 	}
-	fmt.Fprintf(io.err, "Task %s was not canceled; it is %s.\n", line(id, maxName), stateWord(state))
-	return exitStatus(exitNotDone)
+	return nil
 }

@@ -58,7 +58,7 @@ this installation, of all its agents and callers.
 				}, "since", "context")
 			}
 			l.remote.url = args[0]
-			if err := here.unused(cmd, "agent", "caller"); err != nil {
+			if err := here.unused(cmd); err != nil {
 				return err
 			}
 			return l.run(cmd.Context(), io)
@@ -70,8 +70,7 @@ this installation, of all its agents and callers.
 	cmd.Flags().IntVar(&l.limit, "limit", 50, "list at most this many")
 	l.output.flag(cmd, "an array of tasks")
 	l.remote.flags(cmd, askTimeout)
-	cmd.Flags().StringVar(&q.agent, "agent", "", "without a URL: only tasks of this agent")
-	cmd.Flags().StringVar(&q.caller, "caller", "", "without a URL: only tasks of this caller")
+	q.flags(cmd, "only tasks")
 	here.flags(cmd)
 	return cmd
 }

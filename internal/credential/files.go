@@ -16,9 +16,9 @@ const (
 	maxFile   = 1 << 20     // bytes
 )
 
-// files are a certificate and its key, read again when they have changed. Pairs
-// that do not fit, as while one file is new and the other is not yet, are passed
-// over as long as there is an earlier one.
+// files are a certificate and its key, read again from time to time. Pairs that do
+// not fit, as while one file is new and the other is not yet, are passed over as
+// long as there is an earlier one.
 type files struct {
 	certificate, key string
 	now              func() time.Time
@@ -27,14 +27,7 @@ type files struct {
 	mu     sync.Mutex
 	pair   *tls.Certificate
 	err    error // of the last reading
-	seen   [2]stamp
 	looked time.Time
-}
-
-// stamp tells the content of a file from an earlier one.
-type stamp struct {
-	changed time.Time
-	size    int64
 }
 
 func newFiles(certificate, key string, cfg Config) *files {
@@ -57,18 +50,6 @@ func (f *files) current() (*tls.Certificate, error) {
 }
 
 func (f *files) look() {
-	var seen [2]stamp
-	for i, name := range []string{f.certificate, f.key} {
-		info, err := os.Stat(name)
-		if err != nil {
-			f.failed(err)
-			return
-		}
-		seen[i] = stamp{info.ModTime(), info.Size()}
-	}
-	if seen == f.seen {
-		return
-	}
 	certificate, err := readFile(f.certificate)
 	if err != nil {
 		f.failed(err)
@@ -85,7 +66,7 @@ func (f *files) look() {
 		f.failed(err)
 		return
 	}
-	f.pair, f.err, f.seen = &pair, nil, seen
+	f.pair, f.err = &pair, nil
 }
 
 func (f *files) failed(err error) {

@@ -29,7 +29,6 @@ type issuer struct {
 	life     time.Duration
 	metadata func(path string) (status int, body any)
 	answer   func(w http.ResponseWriter, r *http.Request) bool // instead of a token
-	answered int
 	asked    []*http.Request
 	given    map[string]*given
 }

@@ -94,8 +94,8 @@ func one(name, value string, err error) (http.Header, error) {
 
 // Certificate returns what a TLS configuration asks for a client certificate,
 // which happens when a connection is made and the server wants one. A secret is
-// opened each time; files are looked at once a second at most. It is nil unless
-// the credential is a client certificate.
+// opened each time; files are read once a second at most. It is nil unless the
+// credential is a client certificate.
 func (s *Source) Certificate() func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	if s.kind != MTLS {
 		return nil

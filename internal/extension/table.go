@@ -14,7 +14,7 @@ const (
 	Lineage = "urn:legation:lineage:v1"
 
 	// TokenBudget is how many tokens a caller lets one turn use.
-	TokenBudget = "https://fgentic.fmind.ai/a2a/extensions/token-budget/v1"
+	TokenBudget = "https://fgentic.fmind.ai/a2a/extensions/token-budget/v1" //nolint:gosec // Not a credential: tokens of a model.
 
 	// Quote says on a card what its skills cost.
 	Quote = "https://fgentic.fmind.ai/a2a/extensions/skill-quote/v1"
@@ -110,6 +110,18 @@ func Known() []Extension {
 			NotRequested: ignored, NotAnnounced: ignored,
 		},
 	}
+}
+
+// Understood are the URIs of those that are acted on, which a client of ours
+// asks for where a card announces them.
+func Understood() []string {
+	var all []string
+	for _, one := range Known() {
+		if one.Acted {
+			all = append(all, one.URI)
+		}
+	}
+	return all
 }
 
 // Lookup finds a known extension by its URI, compared byte by byte: another

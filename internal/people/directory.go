@@ -97,14 +97,13 @@ func (d *Directory) Put(ctx context.Context, author, name string, role Role, not
 		return Person{}, "", err
 	}
 	now := d.now()
-	if !notAfter.IsZero() && !notAfter.After(now) {
-		return Person{}, "", fmt.Errorf("%w: the token would have ended already", ErrInvalid)
+	if !notAfter.IsZero() {
+		if notAfter = notAfter.UTC().Truncate(time.Millisecond); !notAfter.After(now) {
+			return Person{}, "", fmt.Errorf("%w: the token would have ended already", ErrInvalid)
+		}
 	}
 	text, token := issue()
 	p := Person{Name: name, Role: role, Token: token, CreatedAt: now, Author: author, NotAfter: notAfter}
-	if !notAfter.IsZero() {
-		p.NotAfter = notAfter.UTC().Truncate(time.Millisecond)
-	}
 	if err := d.change(ctx, Change{Put: &p, At: now}, putEntry(author, p)); err != nil {
 		return Person{}, "", fmt.Errorf("put person %s: %w", name, err)
 	}

@@ -134,6 +134,7 @@ var rooms = map[string]room{
 		ring:    rules,
 		imports: []string{"a2a", "card", "internal/audit", "internal/registry", "internal/work"},
 		modules: []string{modJSON},
+		tests:   []string{"store/sqlite"},
 	},
 
 	"store/sqlite": {
@@ -172,14 +173,19 @@ var rooms = map[string]room{
 		modules: []string{modBackoff, modOpenAI},
 	},
 
+	"internal/remotes": {
+		ring:    assembly,
+		imports: []string{"a2a", "card", "client", "guard", "internal/credential", "internal/registry", "internal/trust"},
+		tests:   []string{"internal/vault", "store/sqlite"},
+	},
 	"internal/config": {ring: assembly, modules: []string{modEnv}},
 	"internal/app": {
 		ring: assembly,
 		imports: []string{
 			"a2a", "agent", "card", "guard", "internal/access", "internal/access/issuer", "internal/admin", "internal/audit",
-			"internal/config", "internal/people", "internal/provider/command", "internal/provider/echo",
-			"internal/provider/openai", "internal/quota", "internal/registry", "internal/vault", "internal/work", "server",
-			"store/sqlite", "task",
+			"internal/config", "internal/extension", "internal/people", "internal/provider/command", "internal/provider/echo",
+			"internal/provider/openai", "internal/quota", "internal/registry", "internal/remotes", "internal/trust",
+			"internal/vault", "internal/work", "server", "store/sqlite", "task",
 		},
 		modules: []string{modJSON},
 		tests:   []string{"client"}, // the whole program, asked as others ask it
@@ -193,7 +199,7 @@ var rooms = map[string]room{
 		ring: assembly,
 		imports: []string{
 			"a2a", "agent", "card", "client", "guard", "internal/admin", "internal/app", "internal/audit", "internal/config",
-			"internal/conformance", "internal/registry", "server", "store/sqlite",
+			"internal/conformance", "internal/registry", "internal/vault", "server", "store/sqlite",
 		},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},
@@ -211,7 +217,10 @@ var rooms = map[string]room{
 	},
 
 	"specification/generate": {ring: vocabulary, modules: []string{modJSON}},
-	"internal/repotest":      {ring: vocabulary},
+	"internal/repotest": {
+		ring:  vocabulary,
+		tests: []string{"client", "guard", "internal/access/issuer", "internal/provider/openai"}, // all that asks others
+	},
 	"internal/testkit": {
 		ring: vocabulary, forTests: true,
 		imports: []string{"a2a", "guard"},

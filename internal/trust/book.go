@@ -25,8 +25,8 @@ type Config struct {
 	// are offered to every agent that announces them.
 	Understood []string
 
-	// HasValue reports whether the vault holds a value of a secret. Nil means
-	// that it holds all.
+	// HasValue reports whether the vault holds a value of a secret. It must be
+	// quick. Nil means that it holds all.
 	HasValue func(registry.SecretName) bool
 
 	// Concurrent is how many cards may be read at once. Zero means 8.

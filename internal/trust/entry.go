@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -67,12 +68,23 @@ func (e *entry) state(now time.Time) (State, []Reason) {
 // card is what the card alone is worth at a moment. The caller holds e.mu.
 func (e *entry) card(now time.Time) (State, []Reason) {
 	if e.verdict.state == Trusted && e.tooOld(now) {
-		return Stale, []Reason{{
+		return Stale, e.unread([]Reason{{
 			Code: CodeTooOld, Words: "its card was read too long ago, on " + e.kept.FetchedAt.UTC().Format(time.RFC3339),
 			Next: "see why it cannot be read: legation agent check " + string(e.reg.Name),
-		}}
+		}})
+	}
+	if e.verdict.state == Unknown {
+		return Unknown, e.unread(e.verdict.reasons)
 	}
 	return e.verdict.state, e.verdict.reasons
+}
+
+// unread adds why a card could not be read.
+func (e *entry) unread(reasons []Reason) []Reason {
+	if e.failure != nil {
+		reasons = append(slices.Clip(reasons), Reason{Code: e.failure.Code, Words: e.failure.Words})
+	}
+	return reasons
 }
 
 // skew is how far clocks of nodes may be apart.
@@ -108,7 +120,7 @@ func (e *entry) knowledge(now time.Time) Knowledge {
 	defer e.mu.Unlock()
 	k := Knowledge{
 		Name: e.reg.Name, Registration: e.reg.Generation, Generation: e.kept.Generation, Since: e.kept.Since,
-		Drift: e.verdict.drift, AcceptedDigest: e.kept.AcceptedDigest, AcceptedAt: e.kept.AcceptedAt, AcceptedBy: e.kept.AcceptedBy,
+		Drift: e.verdict.drift, Extensions: e.verdict.extensions, AcceptedDigest: e.kept.AcceptedDigest, AcceptedAt: e.kept.AcceptedAt, AcceptedBy: e.kept.AcceptedBy,
 		URL: e.kept.URL, ETag: e.kept.ETag, LastModified: e.kept.LastModified,
 		FetchedAt: e.kept.FetchedAt, VerifiedAt: e.kept.VerifiedAt,
 	}

@@ -59,8 +59,8 @@ func (c *Config) judge(reg Registration, kept RemoteCard) (v verdict) {
 			v = verdict{state: Quarantined, reasons: []Reason{reasonOf(nil)}}
 		}
 	}()
-	if kept.FetchedAt.IsZero() || reg.Spec.Pin.AllowUnsigned && kept.Asked != reg.Location() {
-		// Of a card without signature all we know is who answered where.
+	if kept.FetchedAt.IsZero() || kept.Asked != reg.Location() {
+		// What was read elsewhere may be another agent's, though the key is the same.
 		return verdict{state: Unknown, reasons: []Reason{{
 			Code: CodeNeverRead, Words: "its card was not read yet", Next: "see whether it can be: legation agent check " + string(reg.Name),
 		}}}

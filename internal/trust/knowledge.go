@@ -28,6 +28,9 @@ type Knowledge struct {
 	KeyID, Algorithm string
 	Digest           string
 
+	// Extensions are the extensions of ours that the card announces.
+	Extensions []string
+
 	// AcceptedDigest is the digest of the card that was accepted last, with when
 	// and by whom. Drift is how the card that was read differs from it.
 	AcceptedDigest string

@@ -163,7 +163,7 @@ func (b *Book) read(ctx context.Context, e *entry) error {
 
 	fetched, err := b.fetch(ctx, reg)
 	if err != nil && ctx.Err() != nil {
-		return ctx.Err() // we gave up, which says nothing of the agent
+		return err // we gave up, which says nothing of the agent
 	}
 	now := b.cfg.Now()
 	e.mu.Lock()

@@ -29,7 +29,7 @@ func (s *Store) Survey(ctx context.Context, query task.Survey) (page task.Survey
 	var state int64
 	if query.State != a2a.TaskStateUnspecified {
 		if state, err = stateNumber(query.State); err != nil {
-			return page, nil // no task is in that state
+			return page, nil //nolint:nilerr // No task is in that state.
 		}
 	}
 	limit := min(max(query.Limit, 1), task.MaxSurvey)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/legation/legation/internal/audit"
+	"github.com/legation/legation/internal/people"
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/trust"
@@ -33,6 +34,8 @@ type Store interface {
 	audit.Store
 	registry.Store
 	trust.Store
+	people.Store
+	Surveyor
 	Close() error
 
 	// Counted is what a caller holds and has used of a day.
@@ -75,6 +78,8 @@ func Run(t *testing.T, create func(t *testing.T) Database) {
 		{"Registry", registryTests},
 		{"RemoteCards", remoteCardTests},
 		{"Quota", quotaTests},
+		{"People", peopleTests},
+		{"Survey", surveyTests},
 		{"Crash", crashTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {

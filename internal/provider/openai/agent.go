@@ -3,6 +3,8 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
@@ -17,6 +19,7 @@ type Agent struct {
 var (
 	_ agent.Agent      = (*Agent)(nil)
 	_ agent.Repeatable = (*Agent)(nil)
+	_ agent.Budgeted   = (*Agent)(nil)
 )
 
 // New checks the configuration. Nothing is sent.
@@ -32,6 +35,9 @@ func New(cfg Config) (*Agent, error) {
 // anywhere, and a repeated call would then be paid twice.
 func (*Agent) Repeatable() bool { return false }
 
+// Budgeted is true: a turn makes one call, whose limits are set before it.
+func (*Agent) Budgeted() bool { return true }
+
 // Run sends the model what was said in the context and the turn's message, and
 // puts out the answer as one artifact named "answer", in chunks, as it comes.
 // Files are only mentioned to the model.
@@ -39,19 +45,27 @@ func (*Agent) Repeatable() bool { return false }
 // An answer that a limit cut completes the task with "truncated" in its
 // metadata. A refusal, of the model or of its content filter, rejects it; a
 // call that failed and an answer without text fail it, with a reference to the
-// log.
+// log. A token budget limits what is sent along of what was said before, and
+// the answer; one that leaves no answer rejects the task, and nothing is sent.
 func (a *Agent) Run(ctx context.Context, turn agent.Turn, out agent.Output) (agent.Outcome, error) {
-	messages, err := conversation(ctx, turn, a.model.cfg.MaxContextBytes)
+	asked, each := question(turn), 0
+	if strings.TrimSpace(asked.Text) == "" {
+		return agent.Rejected("the message is empty"), nil
+	}
+	if turn.MaxTokens > 0 {
+		if least := a.model.least(asked); turn.MaxTokens < least {
+			return agent.Rejected(fmt.Sprintf("the token budget of %d is too small: this message needs one of at least %d", turn.MaxTokens, least)), nil
+		}
+		each = aroundEach
+	}
+	messages, err := conversation(ctx, turn, asked, a.model.room(turn.MaxTokens, asked), each)
 	if err != nil {
 		return agent.Outcome{}, err
-	}
-	if len(messages) == 0 {
-		return agent.Rejected("the message is empty"), nil
 	}
 	var answer Answer
 	started := false
 	err = piece.Stream(ctx, func(ctx context.Context, w *piece.Writer) (err error) {
-		answer, err = a.model.Complete(ctx, messages, func(text string) error {
+		answer, err = a.model.Complete(ctx, messages, turn.MaxTokens, func(text string) error {
 			_, err := w.Write([]byte(text))
 			return err
 		})
@@ -70,9 +84,17 @@ func (a *Agent) Run(ctx context.Context, turn agent.Turn, out agent.Output) (age
 		if !ok {
 			return agent.Outcome{}, err
 		}
-		return a.failed(turn, failure), nil
+		outcome := a.failed(turn, failure)
+		outcome.Tokens = answer.Tokens
+		return outcome, nil
 	}
-	return a.outcome(turn, answer, started)
+	outcome, err := a.outcome(turn, answer, started)
+	outcome.Tokens = answer.Tokens
+	if turn.MaxTokens > 0 && answer.Tokens > turn.MaxTokens {
+		a.model.log.Warn("the model endpoint says that a call used more than it was limited to",
+			"task", turn.TaskID, "tokens", answer.Tokens, "budget", turn.MaxTokens)
+	}
+	return outcome, err
 }
 
 // outcome is how a turn ended that the model answered.

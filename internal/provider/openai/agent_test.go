@@ -169,9 +169,9 @@ func TestRequests(t *testing.T) {
 	run(t, reasoning)
 
 	want := []sent{
-		{Model: "m-1", Stream: true, MaxTokens: 7, Temperature: new(0.0), TopP: new(0.5), Messages: []message{{"system", "Be brief."}, {"user", secret}}},
-		{Model: "m-1", Stream: true, Messages: []message{{"user", secret}}},
-		{Model: "o3-mini", Stream: true, MaxCompletionTokens: 7, Messages: []message{{"user", secret}}},
+		{Model: "m-1", Stream: true, StreamOptions: options{true}, MaxTokens: 7, Temperature: new(0.0), TopP: new(0.5), Messages: []message{{"system", "Be brief."}, {"user", secret}}},
+		{Model: "m-1", Stream: true, StreamOptions: options{true}, Messages: []message{{"user", secret}}},
+		{Model: "o3-mini", Stream: true, StreamOptions: options{true}, MaxCompletionTokens: 7, Messages: []message{{"user", secret}}},
 	}
 	// The smallest float32 stands for zero.
 	nearly := cmp.Comparer(func(a, b float64) bool { return max(a-b, b-a) < 1e-40 })
@@ -203,6 +203,7 @@ func TestNewRefuses(t *testing.T) {
 		"broken URL":    {func(c *openai.Config) { c.BaseURL = "https://" + key + ":x" }, "openai: the base URL is not a URL"},
 		"credentials":   {func(c *openai.Config) { c.BaseURL = "https://u:" + key + "@example.com" }, "openai: the base URL has credentials; give the key as a secret instead"},
 		"query":         {func(c *openai.Config) { c.BaseURL += "?key=" + key }, "openai: the base URL has a query or a fragment"},
+		"system prompt": {func(c *openai.Config) { c.System = "\xff" }, "openai: the system prompt is not UTF-8"},
 		"no model":      {func(c *openai.Config) { c.Model = "" }, "openai: the model has no name"},
 		"no client":     {func(c *openai.Config) { c.HTTPClient = nil }, "openai: there is no HTTP client to call the endpoint with"},
 		"temperature":   {func(c *openai.Config) { c.Temperature = new(float32(2.5)) }, "openai: the temperature is not from 0 to 2"},

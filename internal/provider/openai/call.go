@@ -43,6 +43,8 @@ type call struct {
 	after  time.Duration // what the endpoint asked us to wait
 	begun  bool          // an event of the answer was read
 
+	uncounted bool // the endpoint refused the option that asks for usage
+
 	body  io.ReadCloser
 	left  int64
 	line  int64  // bytes since the last newline
@@ -87,6 +89,8 @@ func (c *call) Do(req *http.Request) (*http.Response, error) {
 	case c.status >= 400:
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		c.uncounted = (c.status == http.StatusBadRequest || c.status == http.StatusUnprocessableEntity) &&
+			(bytes.Contains(text, []byte("stream_options")) || bytes.Contains(text, []byte("include_usage")))
 		resp.Body = io.NopCloser(bytes.NewReader(text))
 		return resp, nil
 	case c.status >= 300:

@@ -37,6 +37,10 @@ type Answer struct {
 	// Filtered says that the endpoint's content filter ended the answer.
 	Filtered bool
 
+	// Tokens is how many tokens the call used, prompt and answer, as the endpoint
+	// says. Zero means that it did not say.
+	Tokens int64
+
 	// Refusal is what the model said instead of answering, up to 4 KiB.
 	Refusal string
 }
@@ -55,16 +59,36 @@ const (
 // more, after growing pauses and no sooner than the endpoint asked for, if its
 // failure is one that passes. A call the endpoint took and was silent about for
 // too long is not: it may be at work on it.
-func (m *Model) Complete(ctx context.Context, messages []Message, deliver func(text string) error) (Answer, error) {
+//
+// A budget above zero is how many tokens the call may use, messages and answer.
+// The messages are measured without asking the endpoint, so that they never
+// weigh more than was thought, and the answer gets what they leave. A budget
+// that leaves nothing is an error of this kind: [KindBudget].
+func (m *Model) Complete(ctx context.Context, messages []Message, budget int64, deliver func(text string) error) (Answer, error) {
 	pauses := backoff.ExponentialBackOff{
 		InitialInterval: time.Second, Multiplier: 3, MaxInterval: maxPause, RandomizationFactor: 0.5,
 	}
-	request := m.request(messages)
+	limit := m.answerLimit(budget, messages)
+	if budget > 0 && limit < 1 {
+		return Answer{}, &Error{Kind: KindBudget}
+	}
+	request := m.request(messages, limit)
 	for try := 1; ; try++ {
+		if !m.uncounted.Load() {
+			request.StreamOptions = &oai.StreamOptions{IncludeUsage: true}
+		}
 		answer, err := m.attempt(ctx, request, deliver)
 		failure, ok := errors.AsType[*Error](err)
 		if !ok {
 			return answer, err
+		}
+		if failure.uncounted && request.StreamOptions != nil {
+			// The endpoint does not know the option with which it would say what
+			// a call used. It has refused the call, so asking again costs nothing.
+			m.uncounted.Store(true)
+			request.StreamOptions = nil
+			try--
+			continue
 		}
 		pause := max(pauses.NextBackOff(), failure.after)
 		if !failure.retry || try == maxTries || pause > maxPause {
@@ -78,10 +102,10 @@ func (m *Model) Complete(ctx context.Context, messages []Message, deliver func(t
 }
 
 // request is what is sent.
-func (m *Model) request(messages []Message) oai.ChatCompletionRequest {
-	request := oai.ChatCompletionRequest{Model: m.cfg.Model, MaxTokens: m.cfg.MaxTokens}
+func (m *Model) request(messages []Message, limit int) oai.ChatCompletionRequest {
+	request := oai.ChatCompletionRequest{Model: m.cfg.Model, MaxTokens: limit}
 	if reasons(m.cfg.Model) {
-		request.MaxTokens, request.MaxCompletionTokens = 0, m.cfg.MaxTokens
+		request.MaxTokens, request.MaxCompletionTokens = 0, limit
 	}
 	if t := m.cfg.Temperature; t != nil {
 		// Zero would be left out; the smallest number the library writes means
@@ -151,6 +175,9 @@ type reading struct {
 
 // take returns the text of an event and notes what else it says.
 func (r *reading) take(event oai.ChatCompletionStreamResponse) string {
+	if used := tokens(event.Usage); used > 0 {
+		r.Tokens = used // some endpoints say it again and again, as it grows
+	}
 	var text string
 	for _, choice := range event.Choices {
 		if choice.Index != 0 {
@@ -175,6 +202,21 @@ func (r *reading) take(event oai.ChatCompletionStreamResponse) string {
 	}
 	r.left -= len(text)
 	return text
+}
+
+// tokens is what an endpoint says that a call used, if it makes sense.
+func tokens(usage *oai.Usage) int64 {
+	const most = 1 << 40
+	if usage == nil {
+		return 0
+	}
+	prompt, answer, total := int64(usage.PromptTokens), int64(usage.CompletionTokens), int64(usage.TotalTokens)
+	for _, n := range []int64{prompt, answer, total} {
+		if n < 0 || n > most {
+			return 0
+		}
+	}
+	return max(total, prompt+answer)
 }
 
 // cut is at most n bytes of text, in whole letters.

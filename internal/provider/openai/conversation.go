@@ -9,14 +9,15 @@ import (
 	"github.com/legation/legation/agent"
 )
 
-// conversation is what was said before a turn, within budget bytes, and the
-// turn's own message, which is sent whatever its size. It is empty if the
-// message has nothing to say.
-func conversation(ctx context.Context, turn agent.Turn, budget int) ([]Message, error) {
-	asked := Message{Role: RoleUser, Text: render(turn.Message.Parts, "\n")}
-	if strings.TrimSpace(asked.Text) == "" {
-		return nil, nil
-	}
+// question is the turn's own message.
+func question(turn agent.Turn) Message {
+	return Message{Role: RoleUser, Text: render(turn.Message.Parts, "\n")}
+}
+
+// conversation is what was said before a turn, within budget bytes of which
+// each message costs some, and the turn's own message, which is sent whatever
+// its size.
+func conversation(ctx context.Context, turn agent.Turn, asked Message, budget, each int) ([]Message, error) {
 	tasks, err := turn.Memory.Earlier(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read earlier tasks: %w", err)
@@ -35,7 +36,7 @@ func conversation(ctx context.Context, turn agent.Turn, budget int) ([]Message, 
 	if n := len(history); n > 0 {
 		said = append(said, spoken(history[:n-1])...)
 	}
-	return joined(append(latest(said, budget), asked)), nil
+	return joined(append(latest(said, budget, each), asked)), nil
 }
 
 // spoken is a history as messages of a model.
@@ -52,10 +53,10 @@ func spoken(history []a2a.Message) []Message {
 
 // latest keeps the last turns that fit the budget. A turn is what the user said
 // and what answered it; half of one would put words into wrong mouths.
-func latest(messages []Message, budget int) []Message {
+func latest(messages []Message, budget, each int) []Message {
 	keep, size := len(messages), 0
 	for i := len(messages) - 1; i >= 0; i-- {
-		size += len(messages[i].Text)
+		size += len(messages[i].Text) + each
 		if size > budget {
 			break
 		}

@@ -35,6 +35,11 @@ type sent struct {
 	MaxCompletionTokens int       `json:"max_completion_tokens"`
 	Temperature         *float64  `json:"temperature"`
 	TopP                *float64  `json:"top_p"`
+	StreamOptions       options   `json:"stream_options"`
+}
+
+type options struct {
+	IncludeUsage bool `json:"include_usage"`
 }
 
 type message struct {

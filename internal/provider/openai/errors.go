@@ -30,6 +30,7 @@ const (
 	KindSilent      Kind = "silent"      // a timeout
 	KindNotFound    Kind = "not_found"   // 404: the address or the model
 	KindTooLong     Kind = "too_long"    // more than the model reads
+	KindBudget      Kind = "budget"      // more than the caller's budget allows; nothing was sent
 	KindFiltered    Kind = "filtered"    // the content filter refused the request
 	KindRequest     Kind = "request"     // any other refusal of the request
 	KindForeign     Kind = "foreign"     // not an answer of this API
@@ -46,6 +47,7 @@ var words = map[Kind]string{
 	KindSilent:      "the model endpoint did not answer in time",
 	KindNotFound:    "the model endpoint does not know the model",
 	KindTooLong:     "the conversation is too long for the model",
+	KindBudget:      "the caller's token budget is too small for the message",
 	KindFiltered:    "the content filter of the model endpoint refused the message",
 	KindRequest:     "the model endpoint did not accept the request",
 	KindForeign:     "the model endpoint did not answer as one",
@@ -67,6 +69,8 @@ type Error struct {
 	cause string // of our side: safe to log
 	retry bool
 	after time.Duration
+
+	uncounted bool // the endpoint stumbled over the option that asks for usage
 }
 
 func (e *Error) Error() string {
@@ -91,7 +95,7 @@ func (c *call) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	e := &Error{Status: c.status, after: c.after}
+	e := &Error{Status: c.status, after: c.after, uncounted: c.uncounted}
 	if api, ok := errors.AsType[*oai.APIError](err); ok {
 		e.Code, e.Type = c.name(fmt.Sprint(api.Code)), c.name(api.Type)
 		if code, err := strconv.Atoi(e.Code); err == nil && c.status < 400 && code >= 400 && code < 600 {

@@ -347,7 +347,7 @@ func TestModelErrorsAreTyped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Complete(t.Context(), []openai.Message{{Role: openai.RoleUser, Text: secret}}, func(string) error { return nil })
+		_, err = m.Complete(t.Context(), []openai.Message{{Role: openai.RoleUser, Text: secret}}, 0, func(string) error { return nil })
 		failure, ok := errors.AsType[*openai.Error](err)
 		if !ok || failure.Kind != openai.KindCredential || failure.Status != 401 || failure.Code != "invalid_api_key" {
 			t.Fatalf("Complete() error = %#v", err)

@@ -15,7 +15,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	oai "github.com/sashabaranov/go-openai"
 )
@@ -46,7 +48,8 @@ type Config struct {
 	// set; nil leaves them to the endpoint.
 	Temperature, TopP *float32
 
-	// MaxTokens is how long an answer may be. Zero leaves it to the endpoint.
+	// MaxTokens is how long an answer may be. Zero leaves it to the endpoint, or
+	// means 4096 for a call with a budget.
 	MaxTokens int
 
 	// HTTPClient makes the requests. It must be one that is guarded. Redirects
@@ -78,6 +81,8 @@ type Model struct {
 	cfg  Config
 	http *http.Client
 	log  *slog.Logger
+
+	uncounted atomic.Bool // the endpoint can not be asked what a call used
 }
 
 // NewModel checks the configuration. Nothing is sent.
@@ -88,6 +93,8 @@ func NewModel(cfg Config) (*Model, error) {
 	switch {
 	case cfg.Model == "":
 		return nil, errors.New("openai: the model has no name")
+	case !utf8.ValidString(cfg.System):
+		return nil, errors.New("openai: the system prompt is not UTF-8")
 	case cfg.HTTPClient == nil:
 		return nil, errors.New("openai: there is no HTTP client to call the endpoint with")
 	case cfg.Temperature != nil && !(*cfg.Temperature >= 0 && *cfg.Temperature <= 2):
@@ -115,7 +122,7 @@ func NewModel(cfg Config) (*Model, error) {
 	}
 	// The library refuses what it knows a model will not take; better now than
 	// at the first call.
-	if err := oai.NewReasoningValidator().Validate(m.request(nil)); err != nil {
+	if err := oai.NewReasoningValidator().Validate(m.request(nil, cfg.MaxTokens)); err != nil {
 		return nil, fmt.Errorf("openai: model %q: %w", cfg.Model, err)
 	}
 	return m, nil
