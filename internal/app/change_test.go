@@ -39,7 +39,7 @@ spec:
 		t.Errorf("to who may: %d %s", got.status, got.body)
 	}
 	h.apply(remoteClient("partner", "", "desk/open", ""))
-	if status, body := h.manage("DELETE", "/v1/resources/Agent/shop", "", ""); status != 200 {
+	if status, body := h.manage("DELETE", "/admin/resources/Agent/shop", "", ""); status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
 	if got := h.card("/agents/shop"); got.status != 404 {
@@ -51,7 +51,7 @@ spec:
 func TestAWrongChangeChangesNothing(t *testing.T) {
 	h := build(t, remoteClient("partner", "", "desk/open", ""))
 	p := bearer(h.key("partner").Key)
-	before, status := h.card(""), managed[admin.Status](h, "GET", "/v1/status", "", "")
+	before, status := h.card(""), managed[admin.Status](h, "GET", "/admin/status", "", "")
 	for name, wrong := range map[string]string{
 		"a name that leads nowhere": remoteClient("partner", "", "desk/no-such-skill", ""),
 		"a member that is not":      "{kind: Provider, name: other, spec: {type: echo, colour: red}}",
@@ -60,12 +60,12 @@ func TestAWrongChangeChangesNothing(t *testing.T) {
 		"a credential of another":   remoteClient("rival", "oidc: [{issuer: 'https://id.example', audience: a, authorizedParty: x}]", "desk/open", "") + "\n---\n" + remoteClient("twin", "oidc: [{issuer: 'https://id.example', audience: a, authorizedParty: x}]", "desk/open", ""),
 	} {
 		good := strings.Replace(furniture, "Says back what it is told.", "Has changed.", 1)
-		code, body := h.manage("POST", "/v1/apply", admin.TypeYAML, good+"\n---\n"+wrong)
+		code, body := h.manage("POST", "/admin/apply", admin.TypeYAML, good+"\n---\n"+wrong)
 		if code != 422 {
 			t.Errorf("%s: %d %s", name, code, body)
 		}
 	}
-	after := managed[admin.Status](h, "GET", "/v1/status", "", "")
+	after := managed[admin.Status](h, "GET", "/admin/status", "", "")
 	if after.Revision != status.Revision || after.Resources != status.Resources {
 		t.Errorf("before %+v\nafter %+v", status, after)
 	}
@@ -95,7 +95,7 @@ func TestOneAgentIsNoTroubleToTheOthers(t *testing.T) {
 ---
 {kind: Agent, name: unanswered, spec: {card: {description: D.}, skills: [{id: s, configuration: asks, description: D., public: true}]}}
 `)
-	managed[admin.Secret](h, "PUT", "/v1/secrets/garbage", admin.TypeBytes, "no key")
+	managed[admin.Secret](h, "PUT", "/admin/secrets/garbage", admin.TypeBytes, "no key")
 	p := bearer(h.key("partner").Key)
 	for range 2 {
 		for name, why := range map[string]string{

@@ -125,7 +125,7 @@ func (h *house) signing(secret string, algorithm card.Algorithm) card.PublicKey 
 		h.Fatal(err)
 	}
 	h.apply("{kind: Secret, name: " + secret + "}")
-	managed[admin.Secret](h, "PUT", "/v1/secrets/"+secret, admin.TypeBytes, string(text))
+	managed[admin.Secret](h, "PUT", "/admin/secrets/"+secret, admin.TypeBytes, string(text))
 	return key.Public()
 }
 

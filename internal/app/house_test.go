@@ -156,22 +156,22 @@ func managed[T any](h *house, method, path, media, body string) (form T) {
 
 func (h *house) apply(documents ...string) admin.Applied {
 	h.Helper()
-	return managed[admin.Applied](h, "POST", "/v1/apply", admin.TypeYAML, strings.Join(documents, "\n---\n"))
+	return managed[admin.Applied](h, "POST", "/admin/apply", admin.TypeYAML, strings.Join(documents, "\n---\n"))
 }
 
 func (h *house) key(client string) admin.IssuedKey {
 	h.Helper()
-	return managed[admin.IssuedKey](h, "POST", "/v1/clients/"+client+"/keys", "", "")
+	return managed[admin.IssuedKey](h, "POST", "/admin/clients/"+client+"/keys", "", "")
 }
 
 func (h *house) revoke(client, id string) {
 	h.Helper()
-	managed[admin.ClientKey](h, "DELETE", "/v1/clients/"+client+"/keys/"+id, "", "")
+	managed[admin.ClientKey](h, "DELETE", "/admin/clients/"+client+"/keys/"+id, "", "")
 }
 
 func (h *house) resource(kind, name string) admin.Resource {
 	h.Helper()
-	return managed[admin.Resource](h, "GET", "/v1/resources/"+kind+"/"+name, "", "")
+	return managed[admin.Resource](h, "GET", "/admin/resources/"+kind+"/"+name, "", "")
 }
 
 // evidence waits until the audit has so many refusals to let somebody in, or of
@@ -181,7 +181,7 @@ func (h *house) evidence(operation, outcome string, n int) []admin.AuditEntry {
 	query := url.Values{"operation": {operation}, "outcome": {outcome}, "limit": {"1000"}}
 	var entries []admin.AuditEntry
 	await(h.T, func() bool {
-		entries = managed[admin.Audit](h, "GET", "/v1/audit?"+query.Encode(), "", "").Entries
+		entries = managed[admin.Audit](h, "GET", "/admin/audit?"+query.Encode(), "", "").Entries
 		return len(entries) >= n
 	})
 	for i, j := 0, len(entries)-1; i < j; i, j = i+1, j-1 {

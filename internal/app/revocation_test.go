@@ -69,7 +69,7 @@ func TestWhatIsWithdrawnEndsAtOnce(t *testing.T) {
 		{"tightened", func(client, _ string) {
 			h.apply(remoteClient(client, "", "gate/gate, desk/open", "  limits: {tasksPerDay: 2}\n"))
 		}, 403, withdrawn, 429},
-		{"deleted", func(client, _ string) { h.manage("DELETE", "/v1/resources/RemoteClient/"+client, "", "") }, 403, withdrawn, 401},
+		{"deleted", func(client, _ string) { h.manage("DELETE", "/admin/resources/RemoteClient/"+client, "", "") }, 403, withdrawn, 401},
 		{"expired", nil, 401, "the credential that this was opened with has expired; come back with a new one", 401},
 	} {
 		t.Run(test.name, func(t *testing.T) {
