@@ -11,7 +11,6 @@ import (
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
-	"github.com/legation/legation/internal/people"
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/work"
@@ -35,16 +34,12 @@ func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (hand
 		}
 	}()
 	c.followRemotes(ctx, c.registry.Set())
-	persons, err := people.Open(ctx, c.store, people.Config{})
-	if err != nil {
-		return nil, nil, err
-	}
 	who := "local"
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		who = "local:" + u.Username
 	}
 	handler, err = admin.New(c.adminConfig(admin.Config{
-		People: persons, Vault: c.vault, Offline: true, StartedAt: time.Now(),
+		People: c.people, Vault: c.vault, Offline: true, StartedAt: time.Now(),
 		Author: func(*http.Request) string { return who },
 		Cancel: func(ctx context.Context, owner task.Owner, id a2a.TaskID, effects work.Effects) (task.Record, error) {
 			effects.Settle = append(effects.Settle, quota.Use{ID: string(id), AsHeld: true})
