@@ -68,8 +68,8 @@ func (s *scene) works(ctx context.Context, turn agent.Turn, out agent.Output) (a
 	case strings.Contains(text, "panic"):
 		panic("at " + text)
 	case strings.Contains(text, "break"):
-		var none map[string]bool
-		none[text] = true
+		none := strings.Fields("")
+		return agent.Failed(none[len(text)]), nil
 	case strings.Contains(text, "error"):
 		return agent.Outcome{}, errors.New(cause)
 	case strings.Contains(text, "fail"):

@@ -22,7 +22,7 @@ import (
 // holds, for whoever may open it. The handler is for this process alone: it
 // asks for no token. The error is a *sqlite.LockedError where a server holds
 // the directory. Close must be called.
-func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (handler http.Handler, close func() error, err error) {
+func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (handler http.Handler, closing func() error, err error) {
 	// Which programs a server declares is for its own configuration to say.
 	c, err := openCore(ctx, cfg, registry.Host{AnyProgram: true}, sqlite.Full, log)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -191,7 +190,7 @@ func (f verified) print(io streams) {
 
 // readEvidence reads a file of evidence, a line for each seal.
 func readEvidence(ctx context.Context, from streams, path string, take func(admin.Evidence) error) error {
-	var r io.Reader = from.in
+	r := from.in
 	if path != standardInput {
 		file, err := os.Open(path)
 		if err != nil {

@@ -44,7 +44,7 @@ kept, and can not be shown again. Roles are viewer, operator, approver and admin
 				return usageError{errors.New("give --role viewer, operator, approver or admin")}
 			}
 			end, err := parseNotAfter(notAfter, time.Now())
-			if err = errors.Join(err, out.check()); err != nil {
+			if err := errors.Join(err, out.check()); err != nil {
 				return err
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
