@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -37,10 +38,10 @@ type Caller struct {
 	KeyID string
 
 	// Until is when its credential ends, and with it what it holds open. Zero
-	// means never. Revoked is closed when its credential or rights were taken
+	// means never. Revoked ends when its credential or rights were taken
 	// away, with the same effect. Nil means that they never are.
 	Until   time.Time
-	Revoked <-chan struct{}
+	Revoked context.Context
 }
 
 // Rights is what a caller may do. It must be safe for concurrent use.

@@ -40,52 +40,44 @@ func (c *call) takePlace() error {
 
 // held is the context of a wait or a stream: it ends when the caller leaves,
 // the server stops, the limit is reached, or what the caller was let in for is
-// withdrawn, which is then its cause.
+// withdrawn, which is then its cause. Most of them end soon and for none of
+// these reasons, so it takes no goroutine.
 func (c *call) held(limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(c.r.Context(), limit)
-	release := context.AfterFunc(c.server.stopping, cancel)
-	if c.caller.Revoked == nil && c.caller.Until.IsZero() {
-		return ctx, func() {
-			release()
-			cancel()
+	ctx, cause := c.r.Context(), error(nil)
+	if until := c.caller.Until; !until.IsZero() {
+		if left := until.Sub(c.server.cfg.Now()); left < limit {
+			limit, cause = left, errExpired
 		}
 	}
-	watched, withdraw := context.WithCancelCause(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.caller.watch(watched, withdraw, c.server.cfg.Now())
-	}()
-	return watched, func() {
+	unwatch := func() {}
+	if revoked := c.caller.Revoked; revoked != nil {
+		watched, withdraw := context.WithCancelCause(ctx)
+		stop := context.AfterFunc(revoked, func() { withdraw(errWithdrawn) })
+		ctx, unwatch = watched, func() {
+			stop()
+			withdraw(nil)
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
+	release := context.AfterFunc(c.server.stopping, cancel)
+	return ctx, func() {
 		release()
 		cancel()
-		<-done
+		unwatch()
 	}
 }
 
-// watch ends a context when the caller's credential ends or is taken away. It
-// returns when the context has ended.
-func (c *Caller) watch(ctx context.Context, withdraw context.CancelCauseFunc, now time.Time) {
-	var ends <-chan time.Time
-	if !c.Until.IsZero() {
-		timer := time.NewTimer(c.Until.Sub(now))
-		defer timer.Stop()
-		ends = timer.C
+// Why a caller may not hold on any longer.
+var (
+	errWithdrawn = &Refusal{
+		Status: http.StatusForbidden, Code: "withdrawn",
+		Reason: "the credential or the rights that this was opened with were taken away",
 	}
-	select {
-	case <-c.Revoked:
-		withdraw(&Refusal{
-			Status: http.StatusForbidden, Code: "withdrawn",
-			Reason: "the credential or the rights that this was opened with were taken away",
-		})
-	case <-ends:
-		withdraw(&Refusal{
-			Status: http.StatusUnauthorized, Code: "credential_expired", Challenge: "Bearer",
-			Reason: "the credential that this was opened with has expired; come back with a new one",
-		})
-	case <-ctx.Done():
+	errExpired = &Refusal{
+		Status: http.StatusUnauthorized, Code: "credential_expired", Challenge: "Bearer",
+		Reason: "the credential that this was opened with has expired; come back with a new one",
 	}
-}
+)
 
 // withdrawn is why a caller may not hold on any longer, or nil.
 func withdrawn(ctx context.Context) error {

@@ -37,6 +37,9 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
+	if _, called, found := strings.Cut(out.String(), "| Open, per second |"); !found || strings.Count(called, " calls | ") != 4 {
+		t.Errorf("not four rows of servers that know their callers in\n%s", out.String())
+	}
 	if !strings.Contains(out.String(), "a2a-go v2.") {
 		t.Errorf("the peer's version is missing in\n%s", out.String())
 	}
@@ -102,6 +105,24 @@ func TestFreshRequestsDiffer(t *testing.T) {
 	}
 	if len(seen) != 1000 {
 		t.Errorf("%d different requests of 1000", len(seen))
+	}
+}
+
+// Rounds are compared one by one: that the machine was slow in one of them does
+// not count.
+func TestRatiosInTurns(t *testing.T) {
+	r := row{rates: map[string][]float64{open: {100, 10, 1000}, key: {90, 9, 800}}}
+	if got := r.inTurns(key, open); got != 0.9 {
+		t.Errorf("inTurns() = %v, want 0.9", got)
+	}
+}
+
+func TestRequestsCarryTheCredential(t *testing.T) {
+	for authorization, want := range map[string]int{"": 0, "Bearer x": 1} {
+		req := request("POST", &server{address: "127.0.0.1:1", authorization: authorization}, "/", []byte("{}"))
+		if got := bytes.Count(req, []byte("\r\nAuthorization: Bearer x\r\n")); got != want {
+			t.Errorf("%q: %d credentials in %q, want %d", authorization, got, req, want)
+		}
 	}
 }
 

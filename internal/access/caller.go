@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"time"
 
 	"github.com/legation/legation/internal/quota"
@@ -18,10 +19,9 @@ type Caller struct {
 	// strength. Zero means never.
 	Until time.Time
 
-	// Revoked is closed when the credential was taken away, or the rights or
-	// limits of the client were tightened: what was opened on their strength
-	// ends.
-	Revoked <-chan struct{}
+	// Revoked ends when the credential was taken away, or the rights or limits
+	// of the client were tightened: what was opened on their strength ends.
+	Revoked context.Context
 
 	fact Fact // what every refusal of the caller has in common
 }

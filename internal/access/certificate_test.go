@@ -164,7 +164,7 @@ func TestCertificates(t *testing.T) {
 		d.set(certified("alice", pinned))
 		d.in(presenting(leaf))
 		d.out(presenting(next), 401, access.ReasonUnknown)
-		if !closed(caller.Revoked) {
+		if !ended(caller.Revoked) {
 			t.Error("what was opened with a certificate that was taken away goes on")
 		}
 	})
@@ -181,12 +181,12 @@ func TestCertificates(t *testing.T) {
 		d := open(t, access.Config{}, certified("alice", san("dns:alice.example.com")))
 		caller := d.in(presenting(leaf))
 		d.set(certified("alice", san("dns:alice.example.com"))) // the same roots, read again
-		if closed(caller.Revoked) {
+		if ended(caller.Revoked) {
 			t.Error("the same roots ended what was open")
 		}
 		d.set(certified("alice", access.MTLS{SAN: "dns:alice.example.com", Roots: theirs.pool()}))
 		d.out(presenting(leaf), 401, access.ReasonUntrusted)
-		if !closed(caller.Revoked) {
+		if !ended(caller.Revoked) {
 			t.Error("what was opened goes on")
 		}
 	})

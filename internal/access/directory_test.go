@@ -273,13 +273,13 @@ func TestRevocation(t *testing.T) {
 			bobText, bobKey := access.Issue()
 			d := open(t, access.Config{}, partner("alice", first), partner("bob", bobKey))
 			caller, bob := d.in(bearer(text)), d.in(bearer(bobText))
-			if closed(caller.Revoked) {
+			if ended(caller.Revoked) {
 				t.Fatal("revoked from the start")
 			}
 			changed := partner("alice", first)
 			tt.change(&changed)
 			affected := d.set(changed, partner("bob", bobKey))
-			if closed(caller.Revoked) != tt.ends {
+			if ended(caller.Revoked) != tt.ends {
 				t.Errorf("revoked: %v, want %v", !tt.ends, tt.ends)
 			}
 			var want []string
@@ -289,7 +289,7 @@ func TestRevocation(t *testing.T) {
 			if diff := cmp.Diff(want, affected); diff != "" {
 				t.Errorf("affected (-want +got):\n%s", diff)
 			}
-			if closed(bob.Revoked) {
+			if ended(bob.Revoked) {
 				t.Error("another client's work ended")
 			}
 			_, err := d.Authenticate(t.Context(), bearer(text))
@@ -298,7 +298,7 @@ func TestRevocation(t *testing.T) {
 			}
 			// What ended has ended, and what did not still can.
 			d.set()
-			if !closed(caller.Revoked) || !closed(bob.Revoked) {
+			if !ended(caller.Revoked) || !ended(bob.Revoked) {
 				t.Error("work of a client that is gone goes on")
 			}
 		})
@@ -314,27 +314,20 @@ func TestRevocationReachesWhatWasOpenedAfterTheLastChange(t *testing.T) {
 	narrow.Rights.Skills = nil
 	d.set(narrow)
 	second := d.in(bearer(text))
-	if !closed(first.Revoked) || closed(second.Revoked) {
+	if !ended(first.Revoked) || ended(second.Revoked) {
 		t.Fatal("the narrowed rights do not hold for what comes after them")
 	}
 	d.set(client) // wider again
-	if closed(second.Revoked) {
+	if ended(second.Revoked) {
 		t.Error("wider rights ended what was open")
 	}
 	d.set()
-	if !closed(second.Revoked) {
+	if !ended(second.Revoked) {
 		t.Error("work of a client that is gone goes on")
 	}
 }
 
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
+func ended(ctx context.Context) bool { return ctx.Err() != nil }
 
 func TestAChangeThatIsWrongChangesNothing(t *testing.T) {
 	text, key := access.Issue()
@@ -386,7 +379,7 @@ func TestAChangeThatIsWrongChangesNothing(t *testing.T) {
 			if _, err := d.Set(bad); err == nil {
 				t.Fatal("Set() succeeded")
 			}
-			if closed(caller.Revoked) || d.Len() != 1 {
+			if ended(caller.Revoked) || d.Len() != 1 {
 				t.Error("something changed")
 			}
 			d.in(bearer(text))

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"crypto/x509"
 	"slices"
 	"strings"
@@ -37,7 +38,8 @@ type grant struct {
 	token       OIDC
 	certificate MTLS
 
-	revoked chan struct{}
+	revoked context.Context
+	revoke  context.CancelFunc
 }
 
 // identity tells a credential from all others; what is compared in it is what
@@ -72,7 +74,7 @@ func build(clients []Client, before *snapshot) (*snapshot, error) {
 	}
 	for id, g := range s.grants {
 		if was, ok := before.grants[id]; ok && g.goesOn(was) {
-			g.revoked = was.revoked
+			g.revoked, g.revoke = was.revoked, was.revoke
 		}
 	}
 	return s, nil
@@ -86,7 +88,7 @@ func (s *snapshot) replace(before *snapshot, now time.Time) []string {
 		if g, ok := s.grants[id]; ok && g.revoked == was.revoked {
 			continue
 		}
-		close(was.revoked)
+		was.revoke()
 		if was.usable() {
 			affected = append(affected, was.member.Name)
 		}
@@ -148,7 +150,7 @@ func (s *snapshot) add(client Client, before *snapshot) error {
 
 func (s *snapshot) grant(id identity, g *grant) {
 	id.client = g.member.Name
-	g.revoked = make(chan struct{})
+	g.revoked, g.revoke = context.WithCancel(context.Background())
 	s.grants[id] = g
 }
 

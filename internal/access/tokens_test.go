@@ -121,7 +121,7 @@ func TestClaims(t *testing.T) {
 		d := open(t, access.Config{Tokens: claimsOf{"tok": good}}, byParty)
 		caller := d.in(bearer("tok"))
 		d.set(strict)
-		if !closed(caller.Revoked) {
+		if !ended(caller.Revoked) {
 			t.Error("a client that is gone goes on")
 		}
 		d.out(bearer("tok"), 401, access.ReasonAlgorithm)

@@ -20,9 +20,17 @@ func (s *Store) Create(ctx context.Context, created task.NewTask, effects work.E
 	if err != nil {
 		return task.Accepted{}, err
 	}
+	kept, err := s.encodeAudit(effects.Audit)
+	if err != nil {
+		return task.Accepted{}, err
+	}
+	effects.Audit = nil // kept is what is left of it
 	var accepted task.Accepted
 	err = s.write(ctx, func(t *tx) (err error) {
 		accepted, err = t.create(created, events, body, effects)
+		if err == nil && !accepted.Joined {
+			t.keep(kept)
+		}
 		return err
 	})
 	if err != nil {

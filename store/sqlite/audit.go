@@ -59,20 +59,36 @@ type evidence struct {
 	body []byte
 }
 
-// record takes entries into the group.
-func (t *tx) record(entries []audit.Entry) error {
+// encodeAudit makes evidence of entries.
+func (s *Store) encodeAudit(entries []audit.Entry) ([]evidence, error) {
+	var all []evidence
 	for _, e := range entries {
 		if e.At.IsZero() {
-			e.At = t.store.cfg.Now()
+			e.At = s.cfg.Now()
 		}
 		body, err := e.Encode()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		t.evidence = append(t.evidence, evidence{atMS: e.At.UnixMilli(), body: body})
-		t.written++
+		all = append(all, evidence{atMS: e.At.UnixMilli(), body: body})
 	}
+	return all, nil
+}
+
+// record takes entries into the group.
+func (t *tx) record(entries []audit.Entry) error {
+	all, err := t.store.encodeAudit(entries)
+	if err != nil {
+		return err
+	}
+	t.keep(all)
 	return nil
+}
+
+// keep takes evidence into the group.
+func (t *tx) keep(all []evidence) {
+	t.evidence = append(t.evidence, all...)
+	t.written += len(all)
 }
 
 // flushAudit writes the entries of the group and the seal over them.
@@ -102,7 +118,14 @@ func (t *tx) flushAudit() error {
 
 // Record stores entries of what changed nothing else: refusals, for one.
 func (s *Store) Record(ctx context.Context, entries ...audit.Entry) error {
-	return s.write(ctx, func(t *tx) error { return t.record(entries) })
+	all, err := s.encodeAudit(entries)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		t.keep(all)
+		return nil
+	})
 }
 
 // Audit reads entries, the newest first.
