@@ -55,7 +55,7 @@ func (c *call) wait(rec task.Record) (task.Record, error) {
 	ctx, cancel := c.held(c.server.cfg.WaitLimit)
 	defer cancel()
 	now, err := c.server.engine.Wait(ctx, rec)
-	if refusal := withdrawn(ctx); refusal != nil {
+	if refusal := c.withdrawn(ctx); refusal != nil {
 		return rec, refusal
 	}
 	return now, err
@@ -100,6 +100,9 @@ func (c *call) send(req *a2a.SendMessageRequest) (task.Reply, error) {
 		return task.Reply{}, err
 	}
 	if err := chosen.checkOutput(config.AcceptedOutputModes); err != nil {
+		return task.Reply{}, err
+	}
+	if err := c.stands(); err != nil {
 		return task.Reply{}, err
 	}
 	reply, err := c.server.engine.Send(ctx, c.owner, task.Request{

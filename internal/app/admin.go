@@ -39,8 +39,7 @@ type adminListener struct {
 	log      *slog.Logger
 }
 
-// openAdmin binds the admin API, makes the first administrator where there is
-// nobody, and tells commands where it is.
+// openAdmin binds the admin API and tells commands where it is.
 func (a *App) openAdmin(ctx context.Context) error {
 	path := filepath.Join(a.cfg.Data, adminFile)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -162,7 +161,7 @@ func (a *App) cancelTask(ctx context.Context, owner task.Owner, id a2a.TaskID, e
 func (a *App) secretsChanged() {
 	a.publisher.publish(context.Background())
 	a.remotes.Forget()
-	a.followRemotes(context.Background(), a.registry.Set())
+	a.followRemotes(context.Background())
 }
 
 // changing tells of changes of secrets, and takes new master keys into use.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +34,8 @@ type core struct {
 	people   *people.Directory
 	egress   *url.URL // nil: parties are reached directly
 
-	secrets atomic.Pointer[map[registry.SecretName]bool] // that have a value
+	following sync.Mutex                                   // held by followRemotes
+	secrets   atomic.Pointer[map[registry.SecretName]bool] // that have a value
 }
 
 // openCore opens the store, and the secrets and documents in it. On error

@@ -33,7 +33,7 @@ func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (hand
 			err = errors.Join(err, c.close())
 		}
 	}()
-	c.followRemotes(ctx, c.registry.Set())
+	c.followRemotes(ctx)
 	who := "local"
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		who = "local:" + u.Username
