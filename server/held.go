@@ -40,30 +40,28 @@ func (c *call) takePlace() error {
 
 // held is the context of a wait or a stream: it ends when the caller leaves,
 // the server stops, the limit is reached, or what the caller was let in for is
-// withdrawn, which is then its cause. Most of them end soon and for none of
+// withdrawn, of which withdrawn tells. Most of them end soon and for none of
 // these reasons, so it takes no goroutine.
 func (c *call) held(limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cause := c.r.Context(), error(nil)
+	var cause error
 	if until := c.caller.Until; !until.IsZero() {
 		if left := until.Sub(c.server.cfg.Now()); left < limit {
 			limit, cause = left, errExpired
 		}
 	}
-	unwatch := func() {}
-	if revoked := c.caller.Revoked; revoked != nil {
-		watched, withdraw := context.WithCancelCause(ctx)
-		stop := context.AfterFunc(revoked, func() { withdraw(errWithdrawn) })
-		ctx, unwatch = watched, func() {
-			stop()
-			withdraw(nil)
+	ctx, cancel := context.WithTimeoutCause(c.r.Context(), limit, cause)
+	release := context.AfterFunc(c.server.stopping, cancel)
+	if c.caller.Revoked == nil {
+		return ctx, func() {
+			release()
+			cancel()
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
-	release := context.AfterFunc(c.server.stopping, cancel)
+	unwatch := context.AfterFunc(c.caller.Revoked, cancel)
 	return ctx, func() {
+		unwatch()
 		release()
 		cancel()
-		unwatch()
 	}
 }
 
@@ -79,10 +77,17 @@ var (
 	}
 )
 
-// withdrawn is why a caller may not hold on any longer, or nil.
-func withdrawn(ctx context.Context) error {
-	if refusal, ok := errors.AsType[*Refusal](context.Cause(ctx)); ok {
-		return refusal
+// withdrawn is why a caller may not hold on to a context of held any longer, or
+// nil.
+func (c *call) withdrawn(ctx context.Context) error {
+	revoked := c.caller.Revoked
+	switch {
+	case ctx.Err() == nil:
+		return nil
+	case revoked != nil && revoked.Err() != nil:
+		return errWithdrawn
+	case errors.Is(context.Cause(ctx), errExpired):
+		return errExpired
 	}
 	return nil
 }

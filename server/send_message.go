@@ -55,7 +55,7 @@ func (c *call) wait(rec task.Record) (task.Record, error) {
 	ctx, cancel := c.held(c.server.cfg.WaitLimit)
 	defer cancel()
 	now, err := c.server.engine.Wait(ctx, rec)
-	if refusal := withdrawn(ctx); refusal != nil {
+	if refusal := c.withdrawn(ctx); refusal != nil {
 		return rec, refusal
 	}
 	return now, err

@@ -72,15 +72,15 @@ func (c *call) follow(feed *task.Feed, view task.View, ends func(a2a.TaskState) 
 	for {
 		events, err := feed.Read(ctx)
 		switch {
-		case withdrawn(ctx) != nil:
-			return withdrawn(ctx)
+		case c.withdrawn(ctx) != nil:
+			return c.withdrawn(ctx)
 		case errors.Is(err, io.EOF), ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return err
 		case len(events) == 0:
 			if c.stream.Wait(ctx, feed.Wake()) != nil {
-				return withdrawn(ctx)
+				return c.withdrawn(ctx)
 			}
 			continue
 		}
