@@ -53,6 +53,13 @@ type Budgeted interface {
 	Budgeted() bool
 }
 
+// Reserving is implemented by an [Agent] that says how many tokens one turn may
+// use, and what it may cost in millionths, so that as much can be set aside of
+// its caller's quota. Budget is the turn's [Turn.MaxTokens].
+type Reserving interface {
+	Reserve(budget int64) (tokens, cost int64)
+}
+
 // Output takes what an agent puts out during one turn. Its methods buffer
 // within bounds and block when the store falls behind; they fail once the
 // context has ended or the task has. They are safe for concurrent use.
@@ -99,6 +106,10 @@ type Outcome struct {
 	// said so: prompts and answers together, paid or not. Zero means that it is
 	// not known. It may be set with every state.
 	Tokens int64
+
+	// Cost is what the turn cost, in millionths of the currency that prices are
+	// given in. Zero means nothing, or that it is not known.
+	Cost int64
 
 	// Wait suspends the turn: it holds no worker and is entered again once
 	// woken by any of these. Only with TaskStateWorking.

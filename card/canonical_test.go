@@ -52,6 +52,8 @@ const (
 		`"name":"","skills":[],"supportedInterfaces":[],"version":""}`
 )
 
+// What is stripped of a card before it is signed is what presence allows, and
+// never a required member (PVX-04).
 func TestCanonicalPresence(t *testing.T) {
 	tests := []struct{ name, raw, want string }{
 		{"REQUIRED members are put back", `{}`, bare}, // REQ-SIGN-05

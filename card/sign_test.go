@@ -89,6 +89,7 @@ func headerOf(t testing.TB, signature a2a.AgentCardSignature) map[string]any {
 	return head
 }
 
+// The protected header has typ, which others may leave out (PVP-43).
 func TestSignatureHeader(t *testing.T) {
 	for _, alg := range card.Algorithms() {
 		t.Run(string(alg), func(t *testing.T) {

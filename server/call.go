@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"net/http"
 	"time"
@@ -49,6 +50,9 @@ func (c *call) serve() error {
 	if err := c.readBody(); err != nil {
 		return err
 	}
+	if err := c.stands(); err != nil {
+		return err
+	}
 	req, fault := jsonrpc.ParseRequest(c.body.Bytes())
 	if fault != nil {
 		c.id = bytes.Clone(fault.ID)
@@ -87,6 +91,11 @@ func (c *call) serve() error {
 func (c *call) authenticate() error {
 	caller, err := c.server.cfg.Callers.Caller(c.r)
 	if err != nil {
+		if refusal, ok := errors.AsType[*Refusal](err); ok && refusal.Evidence != nil {
+			entry := *refusal.Evidence
+			entry.Agent = c.endpoint.name
+			c.server.cfg.Audit(entry)
+		}
 		return c.callerError(err)
 	}
 	c.caller = caller
@@ -113,7 +122,7 @@ func (c *call) audit(outcome audit.Outcome, reason string) {
 // entry is the evidence of what the caller does.
 func (c *call) entry(outcome audit.Outcome) audit.Entry {
 	return audit.Entry{
-		At: c.server.cfg.Now(), Who: c.owner.Caller, Agent: c.owner.Agent,
+		At: c.server.cfg.Now(), Who: c.owner.Caller, Party: c.caller.Party, Agent: c.owner.Agent,
 		Operation: c.method, Outcome: outcome, KeyID: c.caller.KeyID,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/quota"
 )
 
@@ -32,10 +33,11 @@ type Caller struct {
 	// leaves the sizes to [Config].
 	Limits *quota.Limits
 
-	// Audit has what the caller changes written into the audit, where KeyID
-	// names its credential.
-	Audit bool
-	KeyID string
+	// Audit has what the caller changes, and what is refused to it, written
+	// into the audit, where Party names it among all that are registered and
+	// KeyID its credential.
+	Audit        bool
+	Party, KeyID string
 
 	// Until is when its credential ends, and with it what it holds open. Zero
 	// means never. Revoked ends when its credential or rights were taken
@@ -72,6 +74,10 @@ type Refusal struct {
 
 	// Code says the same in a word, for the audit. It may be empty.
 	Code string
+
+	// Evidence, if not nil, is what the audit is told of somebody who was not
+	// let in. The agent that was called is filled in.
+	Evidence *audit.Entry
 
 	// Challenge is the value of WWW-Authenticate, which a 401 must have
 	// (RFC 9110, section 15.5.2).

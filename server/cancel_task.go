@@ -16,6 +16,9 @@ func cancelTask(c *call) error {
 		return err
 	}
 	c.taskID = req.ID
+	if err := c.stands(); err != nil {
+		return err
+	}
 	ctx, cancel := c.detached()
 	defer cancel()
 	rec, err := c.server.engine.Cancel(ctx, c.owner, req.ID, c.evidence()...)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/jsonrpc"
 )
 
@@ -26,6 +27,7 @@ func (c *call) fail(err error) {
 		return
 	}
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		c.audit(audit.Refused, refusal.Code)
 		err = c.callerError(refusal) // with its challenge
 	}
 	status, wire, reference := c.wire(err)

@@ -77,6 +77,19 @@ var (
 	}
 )
 
+// stands returns why what the caller was let in for does not count any more: its
+// body may have taken its time, and the moment before a change is the last to
+// look.
+func (c *call) stands() error {
+	switch {
+	case c.caller.Revoked != nil && c.caller.Revoked.Err() != nil:
+		return errWithdrawn
+	case !c.caller.Until.IsZero() && !c.server.cfg.Now().Before(c.caller.Until):
+		return errExpired
+	}
+	return nil
+}
+
 // withdrawn is why a caller may not hold on to a context of held any longer, or
 // nil.
 func (c *call) withdrawn(ctx context.Context) error {

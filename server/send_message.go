@@ -102,6 +102,9 @@ func (c *call) send(req *a2a.SendMessageRequest) (task.Reply, error) {
 	if err := chosen.checkOutput(config.AcceptedOutputModes); err != nil {
 		return task.Reply{}, err
 	}
+	if err := c.stands(); err != nil {
+		return task.Reply{}, err
+	}
 	reply, err := c.server.engine.Send(ctx, c.owner, task.Request{
 		Message: &req.Message, Skill: chosen.id,
 		Metadata: req.Metadata, AcceptedOutputModes: config.AcceptedOutputModes,

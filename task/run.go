@@ -28,7 +28,7 @@ type ending struct {
 // was refused uses up what was measured of it and no more; else what was not
 // measured counts as it was held. A turn that is suspended goes on.
 func settled(id a2a.TaskID, outcome agent.Outcome) []quota.Use {
-	use := quota.Use{ID: string(id), Amount: quota.Amount{Tokens: outcome.Tokens}}
+	use := quota.Use{ID: string(id), Amount: quota.Amount{Tokens: outcome.Tokens, Cost: outcome.Cost}}
 	switch outcome.State {
 	case a2a.TaskStateWorking:
 		return nil

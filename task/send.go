@@ -83,6 +83,7 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 	// not matter: a task that was stored must be started too.
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
+	e.reserve(owner, &req)
 	if req.Message.TaskID != "" {
 		effects := req.effects(req.Message.TaskID, key.Hash)
 		return e.accept(stored, owner, req.Message, func(adm Admission) (Accepted, error) {
@@ -116,6 +117,22 @@ func (e *Engine) Send(ctx context.Context, owner Owner, req Request) (Reply, err
 	return e.accept(stored, owner, req.Message, func(adm Admission) (Accepted, error) {
 		return e.store.Create(stored, NewTask{Record: rec, Event: first, Message: key, Admission: adm, NewContext: newContext}, effects)
 	})
+}
+
+// reserve adds to what is held for a turn what its agent says that it may use.
+func (e *Engine) reserve(owner Owner, req *Request) {
+	if req.Hold == nil {
+		return
+	}
+	answers, _ := e.agents.Agent(owner.Agent, req.Skill)
+	r, ok := answers.(agent.Reserving)
+	if !ok {
+		return
+	}
+	hold := *req.Hold
+	tokens, cost := r.Reserve(maxTokens(req.Message))
+	hold.Amount.Tokens, hold.Amount.Cost = max(hold.Amount.Tokens, tokens), max(hold.Amount.Cost, cost)
+	req.Hold = &hold
 }
 
 func (e *Engine) continuation(key MessageKey, req Request, adm Admission) Continuation {
@@ -155,12 +172,35 @@ func (e *Engine) respond(ctx context.Context, responder agent.Responder, key Mes
 	if err != nil || message == nil {
 		return Reply{}, err
 	}
+	if err := e.account(ctx, req, key.Hash); err != nil {
+		return Reply{}, err
+	}
 	answer := *message
 	answer.Role, answer.TaskID, answer.ContextID = a2a.RoleAgent, "", contextID
 	if answer.MessageID == "" {
 		answer.MessageID = a2a.MessageID(a2a.NewID())
 	}
 	return Reply{Message: &answer}, nil
+}
+
+// account counts an answer without a task, and writes down that it was given,
+// before it is.
+func (e *Engine) account(ctx context.Context, req Request, hash [32]byte) error {
+	if req.Hold == nil && len(req.Audit) == 0 {
+		return nil
+	}
+	id := a2a.TaskID(a2a.NewID()) // of no task: only for the hold to be settled by
+	effects := req.effects(id, hash)
+	for i := range effects.Audit {
+		effects.Audit[i].TaskID = ""
+	}
+	if effects.Hold != nil {
+		if err := e.store.Account(ctx, work.Effects{Hold: effects.Hold}); err != nil {
+			return err
+		}
+		effects.Hold, effects.Settle = nil, []quota.Use{{ID: string(id), AsHeld: true}}
+	}
+	return e.store.Account(context.WithoutCancel(ctx), effects)
 }
 
 // ask enters a responder, like a run in number and in safety.

@@ -37,6 +37,10 @@ type Store interface {
 	// and removes its work.
 	Cancel(ctx context.Context, owner Owner, id a2a.TaskID, at time.Time, effects work.Effects) (Record, error)
 
+	// Account applies effects that come with no other change. It is refused
+	// with a [quota.ExceededError] if their hold does not fit.
+	Account(ctx context.Context, effects work.Effects) error
+
 	// Task reads one task. ErrNotFound if the owner has no such task.
 	Task(ctx context.Context, owner Owner, id a2a.TaskID) (Record, error)
 

@@ -88,7 +88,7 @@ func (h *Handler) refused(c *call, who, reason string) *Failure {
 		}
 	}
 	h.log.Warn("a request to the admin API was refused", "operation", c.operation, "reason", reason, "who", who, "address", c.r.RemoteAddr)
-	h.record(c.r.Context(), audit.Entry{Who: who, Operation: c.operation, Outcome: audit.Refused, Reason: reason})
+	h.record(c.r.Context(), audit.Entry{Who: who, From: host(c.r.RemoteAddr), Operation: c.operation, Outcome: audit.Refused, Reason: reason})
 	if reason == reasonRole {
 		return &Failure{
 			Status: http.StatusForbidden, Code: CodeForbidden, Message: "your role does not allow this: it needs the permission to " + string(c.needs),
@@ -112,6 +112,14 @@ func (h *Handler) refused(c *call, who, reason string) *Failure {
 	}
 	c.w.Header().Set("WWW-Authenticate", challenge)
 	return failure
+}
+
+// host is an address without its port, which tells nothing later.
+func host(remote string) string {
+	if address, err := netip.ParseAddrPort(remote); err == nil {
+		return address.Addr().Unmap().String()
+	}
+	return ""
 }
 
 // record writes down what did not come with a change of its own. It does not

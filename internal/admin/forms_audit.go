@@ -27,7 +27,13 @@ type AuditEntry struct {
 	Who string `json:"who,omitzero"`
 
 	// Party is whom or what it concerns.
-	Party     string `json:"party,omitzero"`
+	Party string `json:"party,omitzero"`
+
+	// Agent is the agent of this installation that was called, and From where a
+	// refused request came from.
+	Agent string `json:"agent,omitzero"`
+	From  string `json:"from,omitzero"`
+
 	Operation string `json:"operation"`
 
 	// Outcome is done, refused or failed, and Reason the code that says why.

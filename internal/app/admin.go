@@ -18,7 +18,6 @@ import (
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
-	"github.com/legation/legation/internal/people"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/task"
@@ -40,26 +39,14 @@ type adminListener struct {
 	log      *slog.Logger
 }
 
-// openAdmin binds the admin API, makes the first administrator where there is
-// nobody, and tells commands where it is.
+// openAdmin binds the admin API and tells commands where it is.
 func (a *App) openAdmin(ctx context.Context) error {
-	made, err := people.EnsureAdmin(ctx, a.store, filepath.Join(a.cfg.Data, tokenFile), time.Now)
-	if err != nil {
-		return err
-	}
-	if made {
-		a.log.Warn("a token for administration was created; commands on this machine find it by themselves", "file", filepath.Join(a.cfg.Data, tokenFile))
-	}
 	path := filepath.Join(a.cfg.Data, adminFile)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if a.cfg.AdminListen == config.NoAdmin {
 		return nil
-	}
-	persons, err := people.Open(ctx, a.store, people.Config{})
-	if err != nil {
-		return err
 	}
 	listener, err := listen(ctx, "--admin-listen", a.cfg.AdminListen)
 	if err != nil {
@@ -78,7 +65,7 @@ func (a *App) openAdmin(ctx context.Context) error {
 		l.url = "https://" + a.cfg.AdminListen
 	}
 	handler, err := admin.New(a.adminConfig(admin.Config{
-		People: persons, StartedAt: time.Now(), Cancel: a.cancelTask,
+		People: a.people, StartedAt: time.Now(), Cancel: a.cancelTask,
 		Vault: &changing{a.vault, a.rereadKeys, a.secretsChanged}, Troubles: a.publisher.Troubles, Programs: a.publisher.answers.declared,
 	}))
 	if err != nil {
@@ -174,7 +161,7 @@ func (a *App) cancelTask(ctx context.Context, owner task.Owner, id a2a.TaskID, e
 func (a *App) secretsChanged() {
 	a.publisher.publish(context.Background())
 	a.remotes.Forget()
-	a.followRemotes(context.Background(), a.registry.Set())
+	a.followRemotes(context.Background())
 }
 
 // changing tells of changes of secrets, and takes new master keys into use.

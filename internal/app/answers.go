@@ -35,24 +35,34 @@ type answers struct {
 func (a *answers) declared(name registry.Name) bool { return a.programs[name] != nil }
 
 // of returns what answers for a configuration, or why nothing does.
-func (a *answers) of(set registry.Set, name registry.Name) (agent.Agent, error) {
+func (a *answers) of(set registry.Set, name registry.Name) (answering, error) {
 	doc, ok := set.Document(registry.ID{Kind: registry.KindConfiguration, Name: name})
 	if !ok {
-		return nil, fmt.Errorf("there is no configuration %q", name)
+		return answering{}, fmt.Errorf("there is no configuration %q", name)
 	}
 	conf := registry.Effective(doc.Spec.(*registry.Configuration))
 	if err := runnable(conf); err != nil {
-		return nil, fmt.Errorf("configuration %q: %w", name, err)
+		return answering{}, fmt.Errorf("configuration %q: %w", name, err)
 	}
 	source, ok := set.Document(registry.ID{Kind: registry.KindProvider, Name: conf.Provider})
 	if !ok {
-		return nil, fmt.Errorf("there is no provider %q", conf.Provider)
+		return answering{}, fmt.Errorf("there is no provider %q", conf.Provider)
 	}
 	answer, err := a.from(conf, source)
 	if err != nil {
-		return nil, fmt.Errorf("provider %q: %w", conf.Provider, err)
+		return answering{}, fmt.Errorf("provider %q: %w", conf.Provider, err)
 	}
-	return answer, nil
+	class := registry.Public // what it tells comes from the caller
+	if conf.SystemPrompt != "" {
+		class = conf.DataClass
+	}
+	return answering{Agent: answer, class: class}, nil
+}
+
+// answering is what answers for a skill, and the class of what it may tell.
+type answering struct {
+	agent.Agent
+	class registry.DataClass
 }
 
 // runnable refuses what asks for more than one answer of its provider.
@@ -112,6 +122,7 @@ func (a *answers) model(conf *registry.Configuration, name registry.Name, publis
 		BaseURL: string(provider.BaseURL), Key: key, Model: conf.Model, System: conf.SystemPrompt,
 		Temperature: narrow(conf.Parameters.Temperature), TopP: narrow(conf.Parameters.TopP),
 		MaxTokens:  int(min(conf.Parameters.MaxOutputTokens, conf.Limits.Tokens)),
+		Prices:     openai.Prices{Input: int64(conf.Prices.Input), Output: int64(conf.Prices.Output)},
 		HTTPClient: web, Logger: a.log.With("provider", name),
 	}
 	if conf.Parameters.Seed != nil || len(conf.Parameters.Stop) > 0 {
@@ -121,7 +132,11 @@ func (a *answers) model(conf *registry.Configuration, name registry.Name, publis
 	if err != nil {
 		return nil, err
 	}
-	return &timed{Agent: answer, limit: limit}, nil
+	bounded := &bounded{Agent: answer, time: limit, tokens: conf.Limits.Tokens}
+	if conf.Prices != (registry.Prices{}) {
+		bounded.cost = int64(conf.Limits.Cost)
+	}
+	return bounded, nil
 }
 
 func narrow(f *float64) *float32 {
@@ -131,19 +146,32 @@ func narrow(f *float64) *float32 {
 	return new(float32(*f))
 }
 
-// timed ends a turn that works longer than its configuration allows.
-type timed struct {
+// bounded is a model within the limits of its configuration.
+type bounded struct {
 	*openai.Agent
-	limit time.Duration
+	time   time.Duration
+	tokens int64
+	cost   int64 // zero: it costs nothing
 }
 
-// Run is the agent's, within the limit.
-func (t *timed) Run(ctx context.Context, turn agent.Turn, out agent.Output) (agent.Outcome, error) {
-	limited, cancel := context.WithTimeout(ctx, t.limit)
+// Reserve implements agent.Reserving: what a turn may use, as far as is known
+// before.
+func (b *bounded) Reserve(budget int64) (tokens, cost int64) {
+	if budget > 0 && budget < b.tokens {
+		return budget, b.cost
+	}
+	return b.tokens, b.cost
+}
+
+// Run is the agent's, within the time.
+func (b *bounded) Run(ctx context.Context, turn agent.Turn, out agent.Output) (agent.Outcome, error) {
+	limited, cancel := context.WithTimeout(ctx, b.time)
 	defer cancel()
-	outcome, err := t.Agent.Run(limited, turn, out)
+	outcome, err := b.Agent.Run(limited, turn, out)
 	if limited.Err() != nil && ctx.Err() == nil {
-		return agent.Failed(fmt.Sprintf("The run took longer than %v and was ended.", t.limit)), nil
+		late := agent.Failed(fmt.Sprintf("The run took longer than %v and was ended.", b.time))
+		late.Tokens, late.Cost = outcome.Tokens, outcome.Cost
+		return late, nil
 	}
 	return outcome, err
 }

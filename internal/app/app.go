@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,7 @@ type App struct {
 	listener  net.Listener
 	admin     *adminListener // nil: there is no admin API
 	directory *access.Directory
+	callers   *callers
 	issuers   *issuer.Set
 	recorder  *recorder
 	publisher *publisher
@@ -152,7 +154,7 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 		return err
 	}
 	a.publisher = &publisher{
-		extra: opts.Extra, name: cfg.Name, vault: a.vault, log: a.log, set: a.registry.Set,
+		extra: opts.Extra, name: cfg.Name, vault: a.vault, log: a.log, set: a.registry.Set, exposed: exposed(cfg),
 		answers: &answers{cfg: cfg, programs: declared.programs, vault: a.vault, egress: a.egress, log: a.log},
 	}
 	a.claimer = work.NewClaimer(a.store, work.Config{Drain: drain(cfg.Drain), Logger: a.log})
@@ -163,13 +165,14 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 	if err != nil {
 		return err
 	}
+	a.callers = &callers{directory: a.directory, classes: a.publisher.catalog.class, exposed: exposed(cfg)}
 	wait := cfg.WaitLimit
 	if wait == 0 {
 		wait = cfg.RunTimeout + time.Minute // its end is to be seen, and it may be queued
 	}
 	a.server, err = server.New(a.engine, nil, server.Config{
 		PublicURL: a.public, MaxBody: cfg.MaxBody, WaitLimit: wait,
-		Callers:     &callers{directory: a.directory, record: a.recorder.record},
+		Callers:     a.callers,
 		Audit:       a.recorder.record,
 		CardSince:   a.store.CardSince,
 		Unavailable: unavailable,
@@ -188,8 +191,10 @@ func (a *App) follow(set registry.Set) {
 		affected, err = a.directory.Set(all)
 	}
 	if err != nil {
-		a.log.Error("remote clients could not be taken over; nobody is let in by what changed", "error", err)
+		a.log.Error("remote clients could not be taken over, and nobody is let in", "error", err)
+		_, _ = a.directory.Set(nil)
 	}
+	a.callers.open(err == nil && !registered(set))
 	for _, name := range affected {
 		a.log.Info("what a remote client held open has ended", "client", name)
 	}
@@ -198,7 +203,19 @@ func (a *App) follow(set registry.Set) {
 		a.secure.askFor(certificates(all))
 	}
 	a.publisher.publish(context.Background())
-	a.followRemotes(context.Background(), set)
+	a.followRemotes(context.Background())
+}
+
+// registered reports whether there is a remote client, be it one that this
+// version cannot read.
+func registered(set registry.Set) bool {
+	return slices.ContainsFunc(set.Documents, func(doc registry.Document) bool { return doc.Kind == registry.KindRemoteClient }) ||
+		slices.ContainsFunc(set.Unreadable, func(doc registry.Unreadable) bool { return doc.ID.Kind == registry.KindRemoteClient })
+}
+
+// exposed reports whether others than this machine may reach the server.
+func exposed(cfg config.Config) bool {
+	return cfg.BehindProxy || !config.Loopback(cfg.Listen) || cfg.PublicURL != "" && !config.Loopback(cfg.PublicURL)
 }
 
 // askIssuer is the client with which an issuer of tokens is asked.
@@ -239,7 +256,7 @@ func (a *App) Agents() []server.Agent { return a.publisher.Agents() }
 
 // Open reports whether everybody on this machine is served, because no remote
 // client is registered.
-func (a *App) Open() bool { return a.directory.Len() == 0 }
+func (a *App) Open() bool { return a.callers.localOnly() != nil }
 
 // Hurry ends the time that runs have to finish when the app stops. It may be
 // called at any time, and again.

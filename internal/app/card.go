@@ -53,22 +53,20 @@ func skillOf(skill registry.Skill) a2a.AgentSkill {
 }
 
 // security says how those prove themselves who may use an agent. Each of its
-// clients' credentials is an alternative; with no client registered there is
-// nothing to say, for only this machine is served.
-func security(set registry.Set, agent registry.Name) (map[string]a2a.SecurityScheme, []a2a.SecurityRequirement) {
+// clients' credentials is an alternative; where only this machine is
+// served there is nothing to say.
+func security(set registry.Set, agent registry.Name, exposed bool) (map[string]a2a.SecurityScheme, []a2a.SecurityRequirement) {
 	s := schemes{all: map[string]a2a.SecurityScheme{}}
-	clients := 0
 	for _, doc := range set.Documents {
 		client, ok := doc.Spec.(*registry.RemoteClient)
 		if !ok {
 			continue
 		}
-		clients++
 		if mayUse(client, agent) {
 			s.add(client.Credentials)
 		}
 	}
-	if clients == 0 {
+	if !exposed && !registered(set) {
 		return nil, nil
 	}
 	if len(s.alternatives) == 0 {

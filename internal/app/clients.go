@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"crypto/x509"
 	"encoding/hex"
 	"fmt"
@@ -134,7 +133,7 @@ func issuerExceptions(set registry.Set, issuer string) []registry.Exception {
 			continue
 		}
 		for _, identity := range spec.Credentials.OIDC {
-			if cmp.Compare(string(identity.Issuer), issuer) == 0 {
+			if string(identity.Issuer) == issuer {
 				all = append(all, identity.Exceptions...)
 			}
 		}

@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
+	"github.com/legation/legation/internal/people"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/remotes"
 	"github.com/legation/legation/internal/vault"
@@ -28,9 +31,11 @@ type core struct {
 	vault    *vault.Vault
 	registry *registry.Registry
 	remotes  *remotes.Remotes
+	people   *people.Directory
 	egress   *url.URL // nil: parties are reached directly
 
-	secrets atomic.Pointer[map[registry.SecretName]bool] // that have a value
+	following sync.Mutex                                   // held by followRemotes
+	secrets   atomic.Pointer[map[registry.SecretName]bool] // that have a value
 }
 
 // openCore opens the store, and the secrets and documents in it. On error
@@ -58,10 +63,27 @@ func openCore(ctx context.Context, cfg config.Config, host registry.Host, sync s
 	if err != nil {
 		return nil, err
 	}
+	if err := c.openPeople(ctx); err != nil {
+		return nil, err
+	}
 	if err := c.openRemotes(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// openPeople makes the first administrator where there is nobody.
+func (c *core) openPeople(ctx context.Context) error {
+	path := filepath.Join(c.cfg.Data, tokenFile)
+	made, err := people.EnsureAdmin(ctx, c.store, path, time.Now)
+	if made {
+		c.log.Warn("a token for administration was created; commands on this machine find it by themselves", "file", path)
+	}
+	if err != nil {
+		return err
+	}
+	c.people, err = people.Open(ctx, c.store, people.Config{})
+	return err
 }
 
 // close gives everything back.

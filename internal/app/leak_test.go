@@ -68,8 +68,8 @@ func (s *scene) works(ctx context.Context, turn agent.Turn, out agent.Output) (a
 	case strings.Contains(text, "panic"):
 		panic("at " + text)
 	case strings.Contains(text, "break"):
-		var none map[string]bool
-		none[text] = true
+		none := strings.Fields("")
+		return agent.Failed(none[len(text)]), nil
 	case strings.Contains(text, "error"):
 		return agent.Outcome{}, errors.New(cause)
 	case strings.Contains(text, "fail"):
@@ -126,7 +126,7 @@ func (s *scene) parts(skill string) string {
 // where they must not be: in logs, the audit, what is told to others and about
 // the server, and in the files. What programs write to their stderr is theirs
 // and excepted.
-// REQ-GEN-04, REQ-SEC-13
+// REQ-GEN-04
 func TestNothingLeaks(t *testing.T) {
 	s := &scene{markers: newMarkers(), t: t, logs: &record{}, answers: &record{}, asked: &record{}, strange: &record{}}
 	s.reply = s.said("the answer of a model")
@@ -162,6 +162,7 @@ func TestNothingLeaks(t *testing.T) {
 	task := s.useRemotely(partner)
 	s.misuse(partner, rival, task)
 	s.misadminister()
+	s.checkAgents()
 	s.look()
 
 	keys, err := vault.ReadKeys(filepath.Join(cfg.Data, "master.key"))

@@ -79,8 +79,7 @@ func (s *scene) useRemotely(key string) string {
 	return id
 }
 
-// askedWith checks that the model's endpoint was shown a secret, and so repeats
-// it.
+// askedWith checks that one that repeats what it is shown was shown a secret.
 func (s *scene) askedWith(what string) {
 	s.t.Helper()
 	for marker, of := range s.secrets {
@@ -88,7 +87,7 @@ func (s *scene) askedWith(what string) {
 			return
 		}
 	}
-	s.t.Errorf("the model was not shown %s, so it repeats nothing", what)
+	s.t.Errorf("nobody was shown %s, so nobody repeats it", what)
 }
 
 // misuse is what goes wrong at the agents: bodies that are none, credentials in
@@ -139,6 +138,7 @@ func (s *scene) misuse(partner, rival, task string) {
 		io.WriteString(s.strange, s.call("/agents/desk", rpc(method, params), "Authorization", "Bearer "+rival))
 	}
 	io.WriteString(s.strange, s.call("/agents/desk", rpc("SendMessage", `{"message":{"messageId":"f","role":"ROLE_USER","referenceTaskIds":["`+task+`"],"parts":[{"text":"deny"}]}}`), "Authorization", "Bearer "+rival))
+	// REQ-SEC-13: one who may use the skills of an agent may not use those of another.
 	s.expect("403", s.call("/", rpc("SendMessage", s.refusedMessage()), "Authorization", "Bearer "+rival))
 }
 

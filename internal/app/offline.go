@@ -11,7 +11,6 @@ import (
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
-	"github.com/legation/legation/internal/people"
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/work"
@@ -23,7 +22,7 @@ import (
 // holds, for whoever may open it. The handler is for this process alone: it
 // asks for no token. The error is a *sqlite.LockedError where a server holds
 // the directory. Close must be called.
-func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (handler http.Handler, close func() error, err error) {
+func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (handler http.Handler, closing func() error, err error) {
 	// Which programs a server declares is for its own configuration to say.
 	c, err := openCore(ctx, cfg, registry.Host{AnyProgram: true}, sqlite.Full, log)
 	if err != nil {
@@ -34,17 +33,13 @@ func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (hand
 			err = errors.Join(err, c.close())
 		}
 	}()
-	c.followRemotes(ctx, c.registry.Set())
-	persons, err := people.Open(ctx, c.store, people.Config{})
-	if err != nil {
-		return nil, nil, err
-	}
+	c.followRemotes(ctx)
 	who := "local"
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		who = "local:" + u.Username
 	}
 	handler, err = admin.New(c.adminConfig(admin.Config{
-		People: persons, Vault: c.vault, Offline: true, StartedAt: time.Now(),
+		People: c.people, Vault: c.vault, Offline: true, StartedAt: time.Now(),
 		Author: func(*http.Request) string { return who },
 		Cancel: func(ctx context.Context, owner task.Owner, id a2a.TaskID, effects work.Effects) (task.Record, error) {
 			effects.Settle = append(effects.Settle, quota.Use{ID: string(id), AsHeld: true})

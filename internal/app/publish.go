@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,7 @@ type skillKey struct{ agent, skill string }
 // catalog is what answers for every skill that is published now. It implements
 // task.Agents.
 type catalog struct {
-	current atomic.Pointer[map[skillKey]agent.Agent]
+	current atomic.Pointer[map[skillKey]answering]
 }
 
 // Agent finds what answers for a skill.
@@ -40,8 +41,18 @@ func (c *catalog) Agent(name, skill string) (agent.Agent, bool) {
 	if all == nil {
 		return nil, false
 	}
-	answer, ok := (*all)[skillKey{name, skill}]
-	return answer, ok
+	found, ok := (*all)[skillKey{name, skill}]
+	return found.Agent, ok
+}
+
+// class is the data class of what a skill may tell; public if there is none.
+func (c *catalog) class(name, skill string) registry.DataClass {
+	if all := c.current.Load(); all != nil {
+		if found, ok := (*all)[skillKey{name, skill}]; ok {
+			return found.class
+		}
+	}
+	return registry.Public
 }
 
 // publisher serves the agents that are registered, and those written in Go.
@@ -54,6 +65,7 @@ type publisher struct {
 	catalog catalog
 	server  *server.Server
 	set     func() registry.Set // what is registered now
+	exposed bool                // see callers
 
 	mu       sync.Mutex // held while a set is published
 	agents   []server.Agent
@@ -66,10 +78,10 @@ func (p *publisher) publish(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	set := p.set() // under the lock, so that what is newer is never undone
-	found := map[skillKey]agent.Agent{}
-	p.agents, p.troubles = nil, map[registry.ID][]string{}
+	found := map[skillKey]answering{}
+	p.troubles = map[registry.ID][]string{}
 	written := p.written(set, found)
-	p.agents = append(p.agents, written...)
+	agents := slices.Clone(written)
 	for _, doc := range set.Documents {
 		if doc.Kind != registry.KindAgent {
 			continue
@@ -86,12 +98,30 @@ func (p *publisher) publish(ctx context.Context) {
 			p.trouble(doc.ID(), err)
 			continue
 		}
-		p.agents = append(p.agents, form)
+		agents = append(agents, form)
 	}
-	p.catalog.current.Store(&found)
-	if err := p.server.Publish(ctx, p.agents); err != nil {
+	// What is not on a card yet may be answered for; what is has to be.
+	before := p.catalog.current.Swap(merged(p.catalog.current.Load(), found))
+	if err := p.server.Publish(ctx, agents); err != nil {
+		p.catalog.current.Store(before)
 		p.log.Error("agents could not be published; those before are served on", "error", err)
+		return
 	}
+	p.agents = agents
+	p.catalog.current.Store(&found)
+}
+
+// merged is what was answered for and what will be.
+func merged(before *map[skillKey]answering, after map[skillKey]answering) *map[skillKey]answering {
+	all := maps.Clone(after)
+	if before != nil {
+		for key, answer := range *before {
+			if _, ok := all[key]; !ok {
+				all[key] = answer
+			}
+		}
+	}
+	return &all
 }
 
 // trouble notes why something that is registered has no effect. The lock is held.
@@ -130,7 +160,7 @@ func taken(written []server.Agent, doc registry.Document) error {
 }
 
 // written are the agents written in Go, one card each.
-func (p *publisher) written(set registry.Set, found map[skillKey]agent.Agent) []server.Agent {
+func (p *publisher) written(set registry.Set, found map[skillKey]answering) []server.Agent {
 	var agents []server.Agent
 	at := make(map[string]int)
 	for _, one := range p.extra {
@@ -146,17 +176,17 @@ func (p *publisher) written(set registry.Set, found map[skillKey]agent.Agent) []
 				DefaultInputModes:  []string{"text/plain"},
 				DefaultOutputModes: []string{"text/plain"},
 			}, TokenBudget: true})
-			agents[i].Card.SecuritySchemes, agents[i].Card.SecurityRequirements = security(set, registry.Name(one.Agent))
+			agents[i].Card.SecuritySchemes, agents[i].Card.SecurityRequirements = security(set, registry.Name(one.Agent), p.exposed)
 		}
 		agents[i].TokenBudget = agents[i].TokenBudget && budgeted(one.Answer)
 		agents[i].Card.Skills = append(agents[i].Card.Skills, one.Skill)
-		found[skillKey{one.Agent, one.Skill.ID}] = one.Answer
+		found[skillKey{one.Agent, one.Skill.ID}] = answering{one.Answer, registry.Public}
 	}
 	return agents
 }
 
 // agent makes what is served of a document.
-func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Document, found map[skillKey]agent.Agent) (server.Agent, error) {
+func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Document, found map[skillKey]answering) (server.Agent, error) {
 	spec := registry.Effective(doc.Spec.(*registry.Agent))
 	form := server.Agent{
 		Name: string(doc.Name), Root: spec.Root, DefaultSkill: string(spec.DefaultSkill),
@@ -170,7 +200,7 @@ func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Do
 			continue
 		}
 		found[skillKey{form.Name, string(skill.ID)}] = answer
-		form.TokenBudget = form.TokenBudget && budgeted(answer)
+		form.TokenBudget = form.TokenBudget && budgeted(answer.Agent)
 		form.Card.Skills = append(form.Card.Skills, skillOf(skill))
 		if !skill.Public {
 			form.Private = append(form.Private, string(skill.ID))
@@ -182,7 +212,7 @@ func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Do
 	if !slices.ContainsFunc(form.Card.Skills, func(s a2a.AgentSkill) bool { return s.ID == form.DefaultSkill }) {
 		form.DefaultSkill = ""
 	}
-	form.Card.SecuritySchemes, form.Card.SecurityRequirements = security(set, doc.Name)
+	form.Card.SecuritySchemes, form.Card.SecurityRequirements = security(set, doc.Name, p.exposed)
 	var err error
 	form.Signers, err = p.signers(ctx, spec.SigningKeys)
 	return form, err

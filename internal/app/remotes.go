@@ -25,10 +25,13 @@ func (c *core) openRemotes(ctx context.Context) (err error) {
 }
 
 // followRemotes makes the remote agents that are registered, and what the vault
-// holds for them, take effect. It waits for nobody.
-func (c *core) followRemotes(ctx context.Context, set registry.Set) {
+// holds for them, take effect: as they are now, however many changes are told of
+// at once. It waits for nobody.
+func (c *core) followRemotes(ctx context.Context) {
+	c.following.Lock()
+	defer c.following.Unlock()
 	c.listSecrets(ctx)
-	if err := c.remotes.Set(ctx, set); err != nil {
+	if err := c.remotes.Set(ctx, c.registry.Set()); err != nil {
 		c.log.Error("what is believed of remote agents could not be written down; it is tried again", "error", err)
 	}
 }

@@ -30,7 +30,7 @@ func newAgentList(io streams) *cobra.Command {
 		example: `  legation agent list
   legation agent list -o json`,
 		what: "remote agents", none: "No remote agent is registered.",
-		request: func([]string) (request, error) { return get("admin", "agents"), nil },
+		request: func([]string) (request, error) { return get("agents"), nil },
 		items:   func(form admin.Agents) ([]admin.Agent, int64) { return form.Agents, 0 },
 		heading: []string{"NAME", "STATE", "VERSION", "KEY", "VERIFIED", "BELIEVED UNTIL", "REASONS"},
 		row: func(a admin.Agent) []string {
@@ -57,7 +57,7 @@ was verified with, and how the newest card differs from the accepted one.
 				return err
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				agent, raw, err := fetch[admin.Agent](ctx, in, get("admin", "agents", args[0]).seen("legation agent list"))
+				agent, raw, err := fetch[admin.Agent](ctx, in, get("agents", args[0]).seen("legation agent list"))
 				switch {
 				case err != nil:
 					return err
@@ -155,7 +155,7 @@ shows the changes, asks, and accepts that very card and no other.
 
 func acceptCard(ctx context.Context, io streams, in *installation, name, digest string, yes bool) error {
 	if digest == "" {
-		agent, _, err := fetch[admin.Agent](ctx, in, get("admin", "agents", name).seen("legation agent list"))
+		agent, _, err := fetch[admin.Agent](ctx, in, get("agents", name).seen("legation agent list"))
 		switch {
 		case err != nil:
 			return err
@@ -183,7 +183,7 @@ func acceptCard(ctx context.Context, io streams, in *installation, name, digest 
 		}
 	}
 	agent, _, err := fetch[admin.Agent](ctx, in, request{
-		method: http.MethodPost, path: []string{"admin", "agents", name, "accept"}, body: admin.AcceptCard{Digest: digest}, see: "legation agent list",
+		method: http.MethodPost, path: []string{"agents", name, "accept"}, body: admin.AcceptCard{Digest: digest}, see: "legation agent list",
 	})
 	if err != nil {
 		return err

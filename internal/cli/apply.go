@@ -125,7 +125,7 @@ func (a *application) apply(ctx context.Context, io streams, in *installation, f
 
 func (a *application) send(ctx context.Context, io streams, in *installation, from admin.Files, dryRun bool) (admin.Applied, []byte, error) {
 	r := request{
-		method: http.MethodPost, path: []string{"admin", "apply"}, body: from, kind: admin.TypeFiles,
+		method: http.MethodPost, path: []string{"apply"}, body: from, kind: admin.TypeFiles,
 	}.with("dryRun", flagText(dryRun)).with("prune", flagText(a.prune))
 	plan, raw, err := fetch[admin.Applied](ctx, in, r)
 	return plan, raw, tellProblems(io, err)

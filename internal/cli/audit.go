@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -48,7 +49,7 @@ func newAuditList(io streams) *cobra.Command {
 			if err != nil {
 				return request{}, usageError{err}
 			}
-			r := get("admin", "audit").with("who", who).with("party", party).with("operation", operation).
+			r := get("audit").with("who", who).with("party", party).with("operation", operation).
 				with("outcome", outcome).with("task", task)
 			if !from.IsZero() {
 				r = r.with("since", from.UTC().Format(time.RFC3339Nano))
@@ -56,9 +57,9 @@ func newAuditList(io streams) *cobra.Command {
 			return r, nil
 		},
 		items:   func(form admin.Audit) ([]admin.AuditEntry, int64) { return form.Entries, form.Next },
-		heading: []string{"AT", "WHO", "OPERATION", "PARTY", "OUTCOME", "REASON", "TASK"},
+		heading: []string{"AT", "WHO", "OPERATION", "CONCERNS", "OUTCOME", "REASON", "TASK"},
 		row: func(e admin.AuditEntry) []string {
-			return []string{timeWord(e.At), e.Who, e.Operation, e.Party, e.Outcome, e.Reason, e.TaskID}
+			return []string{timeWord(e.At), e.Who, e.Operation, cmp.Or(e.Party, e.Agent, e.From), e.Outcome, e.Reason, e.TaskID}
 		},
 	}.command(io)
 }

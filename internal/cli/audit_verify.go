@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -191,7 +190,7 @@ func (f verified) print(io streams) {
 
 // readEvidence reads a file of evidence, a line for each seal.
 func readEvidence(ctx context.Context, from streams, path string, take func(admin.Evidence) error) error {
-	var r io.Reader = from.in
+	r := from.in
 	if path != standardInput {
 		file, err := os.Open(path)
 		if err != nil {
@@ -228,7 +227,7 @@ func readEvidence(ctx context.Context, from streams, path string, take func(admi
 // evidence asks for all seals after one, page by page.
 func (in *installation) evidence(ctx context.Context, after int64, take func(text []byte, e admin.Evidence) error) error {
 	for {
-		page, err := in.do(ctx, get("admin", "audit", "evidence").with("after", fmt.Sprint(after)))
+		page, err := in.do(ctx, get("audit", "evidence").with("after", fmt.Sprint(after)))
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func evidence(t *testing.T, s audit.Seal, entries [][]byte) string {
 	return string(text) + "\n"
 }
 
-// What was exported is verified without a server, and what does not
+// REQ-GEN-08: what was exported is verified without a server, and what does not
 // fit is named.
 func TestVerifyAFile(t *testing.T) {
 	lines, last := sealed(t, "n1", 4)

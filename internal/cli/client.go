@@ -29,7 +29,7 @@ func newClientList(io streams) *cobra.Command {
   legation client list -o json`,
 		what: "remote clients", none: "No remote client is registered.",
 		request: func([]string) (request, error) {
-			return get("admin", "resources").with("kind", string(registry.KindRemoteClient)).with("documents", flagText(true)), nil
+			return get("resources").with("kind", string(registry.KindRemoteClient)).with("documents", flagText(true)), nil
 		},
 		items:   func(form admin.Resources) ([]admin.Resource, int64) { return form.Resources, 0 },
 		heading: []string{"NAME", "STATE", "CREDENTIALS", "SKILLS", "REASONS"},
@@ -98,7 +98,7 @@ func (c checkCommand) command(io streams) *cobra.Command {
 				return err
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				report, raw, err := fetch[admin.Report](ctx, in, request{method: http.MethodPost, path: []string{"admin", c.path, args[0], "check"}, see: c.see})
+				report, raw, err := fetch[admin.Report](ctx, in, request{method: http.MethodPost, path: []string{c.path, args[0], "check"}, see: c.see})
 				if err != nil {
 					return err
 				}

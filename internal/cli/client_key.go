@@ -41,14 +41,14 @@ not kept, and can not be shown again. The client sends it as
 		Args: takes(1, "the name of a remote client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			end, err := parseNotAfter(notAfter, time.Now())
-			if err = errors.Join(err, out.check()); err != nil {
+			if err := errors.Join(err, out.check()); err != nil {
 				return err
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
 				issued, raw, err := fetch[admin.IssuedKey](ctx, in, request{
-					method: http.MethodPost, path: []string{"admin", "clients", args[0], "keys"}, body: admin.IssueKey{NotAfter: end}, see: "legation client list",
+					method: http.MethodPost, path: []string{"clients", args[0], "keys"}, body: admin.IssueKey{NotAfter: end}, see: "legation client list",
 				})
-				if err = tellProblems(io, err); err != nil {
+				if err := tellProblems(io, err); err != nil {
 					return err
 				}
 				return shownOnce(io, raw, issued.Key, &out,
@@ -115,7 +115,7 @@ func newKeyList(io streams) *cobra.Command {
 		example: `  legation client key list acme`,
 		args:    takes(1, "the name of a remote client"), what: "keys", none: "It has no keys.",
 		request: func(args []string) (request, error) {
-			return get("admin", "clients", args[0], "keys").seen("legation client list"), nil
+			return get("clients", args[0], "keys").seen("legation client list"), nil
 		},
 		items:   func(form admin.ClientKeys) ([]admin.ClientKey, int64) { return form.Keys, 0 },
 		heading: []string{"ID", "STATE", "ENDS"},
@@ -145,8 +145,8 @@ be undone; issue another key instead.
 		Args:    takes(2, "the name of a remote client and the id of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				_, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"admin", "clients", args[0], "keys", args[1]}, see: "legation client key list " + shellWord(args[0])})
-				if err = tellProblems(io, err); err != nil {
+				_, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"clients", args[0], "keys", args[1]}, see: "legation client key list " + shellWord(args[0])})
+				if err := tellProblems(io, err); err != nil {
 					return err
 				}
 				_, err = fmt.Fprintf(io.out, "Key %s of %s is revoked.\n", line(args[1], maxName), line(args[0], maxName))

@@ -40,14 +40,14 @@ delete' does.
 			if err == nil && id.Name == "" {
 				err = usageError{errors.New("the name is empty")}
 			}
-			if err = errors.Join(err, out.check()); err != nil {
+			if err := errors.Join(err, out.check()); err != nil {
 				return err
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
 				plan, raw, err := fetch[admin.Applied](ctx, in, request{
-					method: http.MethodDelete, path: []string{"admin", "resources", string(id.Kind), string(id.Name)},
+					method: http.MethodDelete, path: []string{"resources", string(id.Kind), string(id.Name)},
 				}.with("dryRun", flagText(dryRun)).seen("legation get "+string(id.Kind)))
-				if err = tellProblems(io, err); err != nil {
+				if err := tellProblems(io, err); err != nil {
 					return err
 				}
 				return printPlan(io, plan, raw, &out, dryRun)

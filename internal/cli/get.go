@@ -61,7 +61,7 @@ func (q *resourceQuery) run(ctx context.Context, io streams, args []string) erro
 	}
 	return q.to.administer(ctx, io, func(ctx context.Context, in *installation) error {
 		if q.form == "yaml" {
-			text, err := in.do(ctx, get("admin", "export").with("kind", kind).with("name", name).seen("legation get"))
+			text, err := in.do(ctx, get("export").with("kind", kind).with("name", name).seen("legation get"))
 			if err == nil {
 				_, err = io.out.Write(text)
 			}
@@ -82,10 +82,10 @@ func (q *resourceQuery) run(ctx context.Context, io streams, args []string) erro
 // keeps all that is told.
 func (q *resourceQuery) fetch(ctx context.Context, in *installation, kind, name string) ([]admin.Resource, []byte, error) {
 	if name != "" {
-		one, raw, err := fetch[admin.Resource](ctx, in, get("admin", "resources", kind, name).seen("legation get "+kind))
+		one, raw, err := fetch[admin.Resource](ctx, in, get("resources", kind, name).seen("legation get "+kind))
 		return []admin.Resource{one}, raw, err
 	}
-	r := get("admin", "resources").with("kind", kind).with("documents", flagText(q.form == "json"))
+	r := get("resources").with("kind", kind).with("documents", flagText(q.form == "json"))
 	all, _, err := fetch[admin.Resources](ctx, in, r)
 	if err != nil {
 		return nil, nil, err

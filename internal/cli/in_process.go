@@ -13,11 +13,11 @@ import (
 
 // inProcess administers through a handler in this process. Closing gives back
 // what the handler stands on.
-func inProcess(handler http.Handler, close func() error) *installation {
+func inProcess(handler http.Handler, closing func() error) *installation {
 	return &installation{
 		transport: handlerTransport{handler},
 		base:      &url.URL{Scheme: "http", Host: "localhost", Path: "/"},
-		close:     close,
+		close:     closing,
 	}
 }
 
@@ -85,6 +85,3 @@ func (r *recorder) Write(b []byte) (int, error) {
 	}
 	return r.body.Write(b)
 }
-
-// Flush does nothing: an answer is read once it is whole.
-func (r *recorder) Flush() {}

@@ -33,7 +33,7 @@ type installation struct {
 // bytes, and else as JSON.
 type request struct {
 	method string
-	path   []string // segments, unescaped
+	path   []string // segments below /admin, unescaped
 	query  url.Values
 	body   any
 	kind   string // media type of the body; JSON if it is left out
@@ -106,12 +106,12 @@ func (in *installation) send(ctx context.Context, r request) (*http.Response, er
 		}
 		body = text
 	}
-	segments := make([]string, len(r.path))
-	for i, segment := range r.path {
+	segments := []string{"admin"}
+	for _, segment := range r.path {
 		if strings.Trim(segment, ".") == "" {
 			return nil, usageError{fmt.Errorf("%q is not a name", segment)}
 		}
-		segments[i] = url.PathEscape(segment)
+		segments = append(segments, url.PathEscape(segment))
 	}
 	u := in.base.JoinPath(segments...)
 	u.RawQuery = r.query.Encode()
@@ -137,7 +137,7 @@ func (in *installation) send(ctx context.Context, r request) (*http.Response, er
 func (in *installation) reach(ctx context.Context) error {
 	stranger := *in
 	stranger.token = ""
-	resp, err := stranger.send(ctx, request{method: http.MethodHead, path: []string{"openapi.json"}})
+	resp, err := stranger.send(ctx, request{method: http.MethodHead, path: []string{"status"}})
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ kept, and can not be shown again. Roles are viewer, operator, approver and admin
 				return usageError{errors.New("give --role viewer, operator, approver or admin")}
 			}
 			end, err := parseNotAfter(notAfter, time.Now())
-			if err = errors.Join(err, out.check()); err != nil {
+			if err := errors.Join(err, out.check()); err != nil {
 				return err
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
@@ -52,7 +52,7 @@ kept, and can not be shown again. Roles are viewer, operator, approver and admin
 					return err
 				}
 				issued, raw, err := fetch[admin.IssuedToken](ctx, in, request{
-					method: http.MethodPut, path: []string{"admin", "people", args[0]}, body: admin.PutPerson{Role: role, NotAfter: end},
+					method: http.MethodPut, path: []string{"people", args[0]}, body: admin.PutPerson{Role: role, NotAfter: end},
 				})
 				if err != nil {
 					return err
@@ -73,7 +73,7 @@ kept, and can not be shown again. Roles are viewer, operator, approver and admin
 
 // notThere keeps a token from becoming void by accident.
 func notThere(ctx context.Context, in *installation, name string) error {
-	all, _, err := fetch[admin.People](ctx, in, get("admin", "people"))
+	all, _, err := fetch[admin.People](ctx, in, get("people"))
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func newPersonList(io streams) *cobra.Command {
 		use: "list", short: "List who may administer",
 		example: `  legation person list`,
 		what:    "people", none: "There is nobody yet.",
-		request: func([]string) (request, error) { return get("admin", "people"), nil },
+		request: func([]string) (request, error) { return get("people"), nil },
 		items:   func(form admin.People) ([]admin.Person, int64) { return form.People, 0 },
 		heading: []string{"NAME", "ROLE", "TOKEN", "CREATED", "BY", "ENDS"},
 		row: func(p admin.Person) []string {
@@ -117,7 +117,7 @@ func newPersonRemove(io streams) *cobra.Command {
 		Args:    takes(1, "the name of a person"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				if _, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"admin", "people", args[0]}, see: "legation person list"}); err != nil {
+				if _, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"people", args[0]}, see: "legation person list"}); err != nil {
 					return err
 				}
 				_, err := fmt.Fprintf(io.out, "%s may no longer administer.\n", line(args[0], maxName))

@@ -56,7 +56,7 @@ typed at a terminal, where it would be shown.
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
 				stored, raw, err := fetch[admin.Secret](ctx, in, request{
-					method: http.MethodPut, path: []string{"admin", "secrets", args[0]}, body: value, kind: admin.TypeBytes,
+					method: http.MethodPut, path: []string{"secrets", args[0]}, body: value, kind: admin.TypeBytes,
 				})
 				switch {
 				case err != nil:
@@ -110,7 +110,7 @@ func newSecretList(io streams) *cobra.Command {
 		example: `  legation secret list
   legation secret list -o json`,
 		what: "secrets, the newest version of each", none: "There are no secrets.",
-		request: func([]string) (request, error) { return get("admin", "secrets"), nil },
+		request: func([]string) (request, error) { return get("secrets"), nil },
 		items:   secretItems, heading: secretHeading, row: secretRow,
 	}.command(io)
 }
@@ -121,7 +121,7 @@ func newSecretVersions(io streams) *cobra.Command {
 		example: `  legation secret versions acme-token`,
 		args:    takes(1, "the name of a secret"), what: "versions", none: "There are none.",
 		request: func(args []string) (request, error) {
-			return get("admin", "secrets", args[0], "versions").seen("legation secret list"), nil
+			return get("secrets", args[0], "versions").seen("legation secret list"), nil
 		},
 		items: secretItems, heading: secretHeading, row: secretRow,
 	}.command(io)
@@ -144,7 +144,7 @@ is on record before the value is handed out, and stays after the secret is delet
   legation secret uses acme-token --limit 1000 -o json`,
 		args: takes(1, "the name of a secret"), what: "uses", none: "It was not used.", paged: true,
 		request: func(args []string) (request, error) {
-			return get("admin", "secrets", args[0], "uses").seen("legation secret list"), nil
+			return get("secrets", args[0], "uses").seen("legation secret list"), nil
 		},
 		items:   func(form admin.SecretUses) ([]admin.SecretUse, int64) { return form.Uses, form.Next },
 		heading: []string{"AT", "VERSION", "WHO", "PURPOSE", "PARTY", "HOST"},
@@ -172,7 +172,7 @@ Whoever needs it is refused from then on; the records of its uses stay.
 				return usageError{errors.New("the version after '@' is not a number from 1 on")}
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				r := request{method: http.MethodDelete, path: []string{"admin", "secrets", name}}.with("version", version).seen("legation secret list")
+				r := request{method: http.MethodDelete, path: []string{"secrets", name}}.with("version", version).seen("legation secret list")
 				if _, err := in.do(ctx, r); err != nil {
 					return err
 				}

@@ -47,7 +47,7 @@ more; backups from its time still need it.
 				}
 			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
-				done, raw, err := fetch[admin.Rotation](ctx, in, request{method: http.MethodPost, path: []string{"admin", "secrets", "rotate"}})
+				done, raw, err := fetch[admin.Rotation](ctx, in, request{method: http.MethodPost, path: []string{"secrets", "rotate"}})
 				if err != nil {
 					return err
 				}

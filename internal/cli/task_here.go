@@ -72,7 +72,7 @@ func (q *taskQuery) list(ctx context.Context, io streams, in *installation, stat
 			return []string{t.ID, stateWord(a2a.TaskState(t.State)), timeWord(t.StatusAt), t.Agent, t.Skill, t.Caller}
 		},
 	}
-	r := q.of(get("admin", "tasks").with("state", string(state)))
+	r := q.of(get("tasks").with("state", string(state)))
 	tasks, more, err := l.fetch(ctx, in, r, limit)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (q *taskQuery) get(ctx context.Context, io streams, in *installation, id st
 	if err := out.check(); err != nil {
 		return err
 	}
-	task, raw, err := fetch[admin.Task](ctx, in, q.of(get("admin", "tasks", id).with("content", flagText(content))).seen("legation task list"))
+	task, raw, err := fetch[admin.Task](ctx, in, q.of(get("tasks", id).with("content", flagText(content))).seen("legation task list"))
 	switch {
 	case err != nil:
 		return err
@@ -114,7 +114,7 @@ func (q *taskQuery) get(ctx context.Context, io streams, in *installation, id st
 
 // cancel ends a task. One that has ended is shown as it is.
 func (q *taskQuery) cancel(ctx context.Context, io streams, in *installation, id string, out *output) error {
-	here := q.of(request{path: []string{"admin", "tasks", id}, see: "legation task list"})
+	here := q.of(request{path: []string{"tasks", id}, see: "legation task list"})
 	end, look := here, here
 	end.method, end.path = http.MethodPost, append(slices.Clip(here.path), "cancel")
 	look.method = http.MethodGet

@@ -302,6 +302,15 @@ func checkPublicURL(raw string) error {
 	return nil
 }
 
+// Loopback reports whether an address or URL is this machine's alone.
+func Loopback(address string) bool {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return loopback(u.Hostname())
+	}
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && loopback(host)
+}
+
 // loopback reports whether a host, without its port, is this machine.
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

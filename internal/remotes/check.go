@@ -164,11 +164,12 @@ func checkTrust(report *Report, spec *registry.RemoteAgent, known trust.Knowledg
 	if report.failed(StepSignature) || report.failed(StepCard) {
 		return false
 	}
-	if spec.Pin.AllowUnsigned {
+	switch {
+	case spec.Pin.AllowUnsigned:
 		report.add(StepSignature, Warning, "no signature is asked for: only the connection says who wrote the card", "pin a key of the agent once it signs")
-	} else if known.Card != nil {
+	case known.Card != nil:
 		fine(StepSignature, "it is signed by key "+quote(known.KeyID)+" with "+known.Algorithm)
-	} else {
+	default:
 		fine(StepSignature, "it is signed by a pinned key")
 	}
 	if known.Card == nil {

@@ -161,7 +161,7 @@ func entryOf(e *entry, now time.Time, operation string, outcome audit.Outcome, c
 		key = e.verdict.claimed
 	}
 	return audit.Entry{
-		At: now, Who: self, Party: string(e.reg.Name), Operation: operation, Outcome: outcome, Reason: string(code),
+		At: now, Who: self, Party: registry.ID{Kind: registry.KindRemoteAgent, Name: e.reg.Name}.String(), Operation: operation, Outcome: outcome, Reason: string(code),
 		KeyID: key, Hash: hashOf(e.verdict, e.kept),
 	}
 }

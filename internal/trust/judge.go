@@ -41,14 +41,6 @@ type verdict struct {
 	claimed string // the key that a card which does not verify names
 }
 
-// code is the reason that is told first.
-func (v verdict) code() Code {
-	if len(v.reasons) == 0 {
-		return ""
-	}
-	return v.reasons[0].Code
-}
-
 // judge is the rules. It looks at nothing but what it is given, so that a change
 // of the registration is judged like a change of the card. A card that makes it
 // panic is not believed.

@@ -61,5 +61,5 @@ func backoff(failures int) time.Duration {
 
 // early spreads what would happen at the same time over a fifth of the pause.
 func early(pause time.Duration) time.Duration {
-	return pause - rand.N(max(pause/5, 1))
+	return pause - rand.N(max(pause/5, 1)) //nolint:gosec // spread, not secrecy
 }

@@ -159,7 +159,7 @@ func (w *world) evidence() []string {
 	for i := len(entries) - 1; i >= 0; i-- {
 		e := entries[i]
 		all = append(all, e.Who+": "+e.Operation+" "+string(e.Outcome)+" "+e.Reason)
-		if e.Party != agentName {
+		if e.Party != "RemoteAgent/"+agentName {
 			w.Errorf("entry %+v is of another party", e)
 		}
 	}

@@ -60,8 +60,13 @@ func (r *quotaRows) reset() {
 // keptDays is for how long used quotas are kept, as long as the audit is.
 const keptDays = 400
 
-// loadLedger reads the holds of turns that were under way.
+// loadLedger reads the holds of turns that were under way. What is held for no
+// run, by an answer that was cut short by a crash, is given back.
 func (w *writer) loadLedger() error {
+	const orphans = "DELETE FROM quota_holds WHERE NOT EXISTS (SELECT 1 FROM work WHERE work.kind = 'run' AND work.id = quota_holds.id)"
+	if _, err := w.exec(orphans); err != nil {
+		return err
+	}
 	const forget = "DELETE FROM quota_days WHERE day < ?1"
 	if _, err := w.exec(forget, int64(quota.DayOf(w.store.cfg.Now())-keptDays)); err != nil {
 		return err
@@ -257,6 +262,16 @@ func (t *tx) flushQuota() error {
 		}
 	}
 	return nil
+}
+
+// Account applies effects that come with no other change.
+func (s *Store) Account(ctx context.Context, effects work.Effects) error {
+	return s.write(ctx, func(t *tx) error {
+		if err := t.checkQuota(effects); err != nil {
+			return err
+		}
+		return t.effect(effects)
+	})
 }
 
 // Counted is what a caller holds and has used of a day, and how many holds it

@@ -85,11 +85,11 @@ func (a *Agent) Run(ctx context.Context, turn agent.Turn, out agent.Output) (age
 			return agent.Outcome{}, err
 		}
 		outcome := a.failed(turn, failure)
-		outcome.Tokens = answer.Tokens
+		outcome.Tokens, outcome.Cost = answer.Tokens, answer.Cost
 		return outcome, nil
 	}
 	outcome, err := a.outcome(turn, answer, started)
-	outcome.Tokens = answer.Tokens
+	outcome.Tokens, outcome.Cost = answer.Tokens, answer.Cost
 	if turn.MaxTokens > 0 && answer.Tokens > turn.MaxTokens {
 		a.model.log.Warn("the model endpoint says that a call used more than it was limited to",
 			"task", turn.TaskID, "tokens", answer.Tokens, "budget", turn.MaxTokens)

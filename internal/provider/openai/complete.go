@@ -41,6 +41,9 @@ type Answer struct {
 	// says. Zero means that it did not say.
 	Tokens int64
 
+	// Cost is what they cost by the prices of the configuration, in millionths.
+	Cost int64
+
 	// Refusal is what the model said instead of answering, up to 4 KiB.
 	Refusal string
 }
@@ -168,6 +171,7 @@ func (m *Model) attempt(ctx context.Context, request oai.ChatCompletionRequest, 
 // reading is an answer while it comes.
 type reading struct {
 	Answer
+	prices   Prices
 	left     int // bytes of text still taken
 	finished bool
 	full     bool // there was more than is taken
@@ -177,6 +181,7 @@ type reading struct {
 func (r *reading) take(event oai.ChatCompletionStreamResponse) string {
 	if used := tokens(event.Usage); used > 0 {
 		r.Tokens = used // some endpoints say it again and again, as it grows
+		r.Cost = r.prices.of(event.Usage)
 	}
 	var text string
 	for _, choice := range event.Choices {

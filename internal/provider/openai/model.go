@@ -48,6 +48,9 @@ type Config struct {
 	// set; nil leaves them to the endpoint.
 	Temperature, TopP *float32
 
+	// Prices are what tokens cost, for the cost of turns.
+	Prices Prices
+
 	// MaxTokens is how long an answer may be. Zero leaves it to the endpoint, or
 	// means 4096 for a call with a budget.
 	MaxTokens int
