@@ -130,7 +130,7 @@ interop: interop/python/.installed interop/javascript/.installed ## the SDKs for
 tck: ## the public conformance kit against the test agent (A2A_TCK_DIR=its checkout)
 	@$(GO) run ./conformance/tck --kit "$(A2A_TCK_DIR)"
 
-bench: ## ours beside a2a-go and plain net/http, as a Markdown table; some four minutes (BENCHFLAGS=--rounds=5)
+bench: ## ours beside a2a-go and plain net/http, as a Markdown table; some three minutes (BENCHFLAGS=--rounds=5)
 	@mkdir -p .bin/bench
 	CGO_ENABLED=0 $(GO) build -C bench -o $(CURDIR)/.bin/bench/ ./ours ./peer ./floor ./drive
 	@.bin/bench/drive --dir .bin $(BENCHFLAGS)
