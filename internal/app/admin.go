@@ -18,6 +18,7 @@ import (
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
+	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/task"
@@ -66,7 +67,7 @@ func (a *App) openAdmin(ctx context.Context) error {
 	}
 	handler, err := admin.New(a.adminConfig(admin.Config{
 		People: a.people, StartedAt: time.Now(), Cancel: a.cancelTask,
-		Vault: &changing{a.vault, a.rereadKeys, a.secretsChanged}, Troubles: a.publisher.Troubles, Programs: a.publisher.answers.declared,
+		Vault: &changing{a.vault, a.rereadKeys, a.secretsChanged}, Troubles: a.troubles, Programs: a.publisher.answers.declared,
 	}))
 	if err != nil {
 		return err
@@ -88,6 +89,11 @@ func (a *App) openAdmin(ctx context.Context) error {
 		return fmt.Errorf("tell commands where the admin API is: %w", err)
 	}
 	return nil
+}
+
+// troubles are why a document has no effect beyond what it says itself.
+func (a *App) troubles(id registry.ID) []string {
+	return append(a.publisher.Troubles(id), a.callers.Troubles(id)...)
 }
 
 // Admin is where the admin API is reached, empty if there is none.
