@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -164,6 +165,9 @@ func (a *App) secretsChanged() {
 	a.followRemotes(context.Background())
 }
 
+// changeTimeout bounds a change of a secret that is on its way.
+const changeTimeout = time.Minute
+
 // changing tells of changes of secrets, and takes new master keys into use.
 type changing struct {
 	*vault.Vault
@@ -181,18 +185,30 @@ func (c *changing) Rotate(ctx context.Context) (vault.Rotation, error) {
 }
 
 // Put stores a version of a secret.
-func (c *changing) Put(ctx context.Context, name string, value vault.Value, author string, effects work.Effects) (vault.Metadata, error) {
-	stored, err := c.Vault.Put(ctx, name, value, author, effects)
-	if err == nil {
-		c.changed()
-	}
+func (c *changing) Put(ctx context.Context, name string, value vault.Value, author string, effects work.Effects) (stored vault.Metadata, err error) {
+	err = c.change(ctx, func(ctx context.Context) error {
+		stored, err = c.Vault.Put(ctx, name, value, author, effects)
+		return err
+	})
 	return stored, err
 }
 
 // Delete removes versions of a secret.
 func (c *changing) Delete(ctx context.Context, ref vault.Reference, effects work.Effects) error {
-	err := c.Vault.Delete(ctx, ref, effects)
-	if err == nil {
+	return c.change(ctx, func(ctx context.Context) error { return c.Vault.Delete(ctx, ref, effects) })
+}
+
+// change makes a change whatever becomes of whoever asked for it, and tells of it
+// unless it was refused: after another error it may be stored all the same.
+func (c *changing) change(ctx context.Context, do func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout)
+	defer cancel()
+	err := do(ctx)
+	refused := func(refusal error) bool { return errors.Is(err, refusal) }
+	if !slices.ContainsFunc([]error{vault.ErrInvalid, vault.ErrNotFound, vault.ErrFull, vault.ErrConflict}, refused) {
 		c.changed()
 	}
 	return err
