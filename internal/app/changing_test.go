@@ -38,7 +38,7 @@ func TestSecretsThatMayBeStoredAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	key, err := vault.ParseKeys([]byte("legmk1_"+base64.StdEncoding.EncodeToString(make([]byte, 32))))
+	key, err := vault.ParseKeys([]byte("legmk1_" + base64.StdEncoding.EncodeToString(make([]byte, 32))))
 	if err != nil {
 		t.Fatal(err)
 	}
