@@ -19,6 +19,7 @@ import (
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/config"
+	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/internal/work"
 	"github.com/legation/legation/task"
@@ -115,6 +116,16 @@ func (a *App) openAdmin(ctx context.Context) error {
 		return fmt.Errorf("tell commands where the admin API is: %w", err)
 	}
 	return nil
+}
+
+// troubles are why a document has no effect beyond what it says itself: it names
+// what is not there, or it is left out.
+func (a *App) troubles(id registry.ID) []string {
+	words := slices.Clone(a.registry.Faults(id))
+	if len(words) == 0 {
+		words = a.publisher.Troubles(id)
+	}
+	return append(words, a.callers.Troubles(id)...)
 }
 
 // Admin is where the admin API is reached on this machine, empty if there is

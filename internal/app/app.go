@@ -189,25 +189,38 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 // follow makes what is registered take effect: first who may do less, then what
 // there is to be done. It is called with every change, one at a time.
 func (a *App) follow(set registry.Set) {
-	all, err := clients(set)
-	var affected []string
-	if err == nil {
-		affected, err = a.directory.Set(all)
-	}
-	if err != nil {
-		a.log.Error("remote clients could not be taken over, and nobody is let in", "error", err)
-		_, _ = a.directory.Set(nil)
-	}
-	a.callers.open(err == nil && !registered(set))
-	for _, name := range affected {
-		a.log.Info("what a remote client held open has ended", "client", name)
-	}
+	all := a.admit(set)
 	a.turns.set(set)
 	if a.secure != nil {
 		a.secure.askFor(certificates(all))
 	}
 	a.publisher.publish(context.Background())
 	a.followRemotes(context.Background())
+}
+
+// admit lets in whom a set registers, and nobody else. What is left out of it is
+// a trouble of its document; if nothing can be made of the set, nobody is let in.
+func (a *App) admit(set registry.Set) []access.Client {
+	done := false
+	defer func() {
+		if !done { // it panicked
+			a.log.Error("remote clients could not be taken over, and nobody is let in")
+			_, _ = a.directory.Set(nil)
+			a.callers.open(false)
+		}
+	}()
+	all := clients(set)
+	affected, omitted := a.directory.Set(all)
+	done = true
+	for _, one := range omitted {
+		a.log.Warn("a credential of a remote client, or the client, is left out and lets nobody in", "client", one.Client, "reason", one.Err)
+	}
+	a.callers.omit(omitted)
+	a.callers.open(!registered(set))
+	for _, name := range affected {
+		a.log.Info("what a remote client held open has ended", "client", name)
+	}
+	return all
 }
 
 // registered reports whether there is a remote client, be it one that this
@@ -220,14 +233,6 @@ func registered(set registry.Set) bool {
 // exposed reports whether others than this machine may reach the server.
 func exposed(cfg config.Config) bool {
 	return cfg.BehindProxy || !config.Loopback(cfg.Listen) || cfg.PublicURL != "" && !config.Loopback(cfg.PublicURL)
-}
-
-// troubles are why a document has no effect, beyond what it says itself.
-func (a *App) troubles(id registry.ID) []string {
-	if faults := a.registry.Faults(id); len(faults) > 0 {
-		return faults
-	}
-	return a.publisher.Troubles(id)
 }
 
 // askIssuer is the client with which an issuer of tokens is asked.
