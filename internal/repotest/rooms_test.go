@@ -199,7 +199,7 @@ var rooms = map[string]room{
 		ring: assembly,
 		imports: []string{
 			"a2a", "agent", "card", "client", "guard", "internal/admin", "internal/app", "internal/audit", "internal/config",
-			"internal/conformance", "internal/registry", "internal/vault", "server", "store/sqlite",
+			"internal/conformance", "internal/people", "internal/registry", "internal/vault", "server", "store/sqlite",
 		},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},
