@@ -94,7 +94,7 @@ func TestPublishedAndAppliedDocumentsKeepApart(t *testing.T) {
 	n.tells("3: Provider/p@1 Configuration/c@1 Configuration/mine@3")
 	before = n.Set()
 	_, err = n.Publish(t.Context(), nil, registry.Host{})
-	n.refused(before, err, `Configuration/mine: spec.provider: there is no provider "p"`)
+	n.refused(before, err, `Configuration/mine: spec.provider: needs Provider/p, which would be gone`)
 }
 
 // What the server's own configuration declares comes with what it publishes.
