@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/legation/legation/a2a"
-	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/jsonrpc"
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/task"
@@ -83,7 +82,7 @@ var answers = []struct {
 		if !ok {
 			exceeded = &quota.ExceededError{What: "requests"}
 		}
-		c.audit(audit.Refused, "quota_exceeded")
+		c.refusal("quota_exceeded")
 		return later(http.StatusTooManyRequests, exceeded.RetryAfter(c.server.cfg.Now()), "%v", exceeded)
 	}},
 	{task.ErrStopping, func(*call, error) error {
