@@ -192,6 +192,7 @@ func (l *adminListener) forget() {
 // adminConfig adds what every use of the admin API has.
 func (c *core) adminConfig(cfg admin.Config) admin.Config {
 	cfg.Registry, cfg.Tasks, cfg.Audit = c.registry, c.store, c.store
+	cfg.Unfit = c.unfit
 	cfg.Agents, cfg.Clients = administered{c.remotes}, clientChecks{c}
 	cfg.Version, cfg.Logger = version(), c.log
 	return cfg

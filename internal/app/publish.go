@@ -15,7 +15,6 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
-	"github.com/legation/legation/card"
 	"github.com/legation/legation/internal/registry"
 	"github.com/legation/legation/internal/vault"
 	"github.com/legation/legation/server"
@@ -283,7 +282,7 @@ func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Do
 	}
 	form.Card.SecuritySchemes, form.Card.SecurityRequirements = security(set, doc.Name, p.exposed)
 	var err error
-	form.Signers, err = p.signers(ctx, spec.SigningKeys)
+	form.Signers, err = signers(ctx, p.vault, spec.SigningKeys)
 	return form, err
 }
 
@@ -291,23 +290,4 @@ func (p *publisher) agent(ctx context.Context, set registry.Set, doc registry.Do
 func budgeted(a agent.Agent) bool {
 	b, ok := a.(agent.Budgeted)
 	return ok && b.Budgeted()
-}
-
-// signers reads the keys that sign a card. Without all of them the agent is not
-// served: those who trust it would have to refuse it.
-func (p *publisher) signers(ctx context.Context, names []registry.SecretName) ([]card.Signer, error) {
-	var signers []card.Signer
-	for i, name := range names {
-		value, err := p.vault.Open(ctx, vault.Reference{Name: string(name)}, vault.Use{Who: "legation", Purpose: "sign agent cards"})
-		if err != nil {
-			return nil, fmt.Errorf("signingKeys[%d] cannot be read: %w; store it with: legation secret put", i, err)
-		}
-		key, err := card.ParsePrivateKey(value.Reveal())
-		value.Wipe()
-		if err != nil {
-			return nil, fmt.Errorf("signingKeys[%d]: %w; make one with: legation card keygen", i, err)
-		}
-		signers = append(signers, card.Signer{Key: key})
-	}
-	return signers, nil
 }

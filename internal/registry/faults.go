@@ -18,7 +18,7 @@ func (r *Registry) Faults(id ID) []string {
 	if known == nil || known.of != set {
 		known = &faults{of: set, all: make(map[string][]string)}
 		// Whether a program is declared is for Readiness to tell.
-		for _, one := range resolve(set.Documents, set.Unreadable, Host{AnyProgram: true}) {
+		for _, one := range resolve(set.Documents, set.Unreadable, nil, Host{AnyProgram: true}) {
 			if strings.HasPrefix(one.Path, "spec.credentials.") {
 				continue
 			}

@@ -131,7 +131,13 @@ func (p *planner) plan() (Plan, error) {
 }
 
 func (p *planner) problems() Problems {
-	wrong := append(p.wrong, resolve(p.future, p.left, p.opts.Host)...)
+	gone := make(map[ID]bool)
+	for _, change := range p.changes {
+		if change.Action == Delete {
+			gone[change.ID] = true
+		}
+	}
+	wrong := append(p.wrong, resolve(p.future, p.left, gone, p.opts.Host)...)
 	if len(p.future)+len(p.left) > maxRegistered && len(p.future)+len(p.left) > len(p.was)+len(p.unread) {
 		wrong = append(wrong, Problem{Words: fmt.Sprintf("there would be more than %d documents", maxRegistered), Next: "delete some first"})
 	}
@@ -146,7 +152,7 @@ func (p *planner) problems() Problems {
 	// the revocation of a key, of the very document too.
 	type fault struct{ document, path, words string }
 	before := make(map[fault]bool)
-	for _, one := range resolve(p.current.Documents, p.current.Unreadable, p.opts.Host) {
+	for _, one := range resolve(p.current.Documents, p.current.Unreadable, nil, p.opts.Host) {
 		before[fault{one.Document, one.Path, one.Words}] = p.opts.whole || !touched[one.Document]
 	}
 	return slices.DeleteFunc(wrong, func(one Problem) bool {

@@ -196,7 +196,7 @@ func TestWhatIsWrongIsRefused(t *testing.T) {
 	n.apply(base, registry.Options{})
 	before := n.Set()
 	_, err := n.Apply(t.Context(), "ada", nil, registry.Options{Delete: []registry.ID{{Kind: registry.KindProvider, Name: "p"}}})
-	n.refused(before, err, `there is no provider "p"`)
+	n.refused(before, err, `needs Provider/p, which would be gone`)
 	for _, author := range []string{"", "a\nb", "a\x00", strings.Repeat("a", 257)} {
 		if _, err := n.Apply(t.Context(), author, decode(t, secret("s")), registry.Options{}); err == nil {
 			t.Errorf("Apply() by %q succeeded", author)
