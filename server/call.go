@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math"
 	"net/http"
@@ -105,16 +106,16 @@ func (c *call) authenticate() error {
 
 // forbidden is the answer to what a caller may not do, which is audited.
 func (c *call) forbidden(refusal *Refusal) error {
-	c.audit(audit.Refused, refusal.Code)
+	c.refusal(refusal.Code)
 	return c.callerError(refusal)
 }
 
-// audit writes down what the call came to, where nothing was stored with it.
-func (c *call) audit(outcome audit.Outcome, reason string) {
+// refusal writes down that the call was refused, and why.
+func (c *call) refusal(reason string) {
 	if !c.caller.Audit {
 		return
 	}
-	entry := c.entry(outcome)
+	entry := c.entry(audit.Refused)
 	entry.Reason, entry.TaskID = reason, string(c.taskID)
 	c.server.cfg.Audit(entry)
 }
@@ -123,7 +124,7 @@ func (c *call) audit(outcome audit.Outcome, reason string) {
 func (c *call) entry(outcome audit.Outcome) audit.Entry {
 	return audit.Entry{
 		At: c.server.cfg.Now(), Who: c.owner.Caller, Party: c.caller.Party, Agent: c.owner.Agent,
-		Operation: c.method, Outcome: outcome, KeyID: c.caller.KeyID,
+		Operation: cmp.Or(c.method, "authenticate"), Outcome: outcome, KeyID: c.caller.KeyID,
 	}
 }
 

@@ -126,7 +126,7 @@ func (s *Source) clientFor(target *url.URL) (*guard.Client, error) {
 			}
 		}
 	}
-	client, err := s.keeper.clients(s.party, exceptions)
+	client, err := s.keeper.clients(s.party, exceptions, s.spec.OAuth2.Roots)
 	if err != nil {
 		e := s.fault(Unusable, "", "the token endpoint can not be asked under spec.exceptions")
 		e.Err = err

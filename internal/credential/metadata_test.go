@@ -281,7 +281,7 @@ func TestExceptionsAndMetadata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.put("client-secret", secretText)
-			w.keeper = credential.New(w.vault, func(_ string, exceptions []registry.Exception) (*guard.Client, error) {
+			w.keeper = credential.New(w.vault, func(_ string, exceptions []registry.Exception, _ string) (*guard.Client, error) {
 				policy := w.policy()
 				policy.AllowHosts = nil
 				policy.Resolve = func(context.Context, string) ([]netip.Addr, error) {

@@ -46,7 +46,7 @@ func (s *Source) accessToken(ctx context.Context, who string, renew bool) (token
 // fetch asks for a token (RFC 6749, section 4.4).
 func (s *Source) fetch(ctx context.Context, who string) (token, error) {
 	spec := s.spec.OAuth2
-	client, err := s.keeper.clients(s.party, s.exceptions)
+	client, err := s.keeper.clients(s.party, s.exceptions, spec.Roots)
 	if err != nil {
 		e := s.fault(Unusable, "", "the token endpoint can not be asked under spec.exceptions")
 		e.Err = err

@@ -79,7 +79,7 @@ func (w *world) policy() guard.Policy {
 	return guard.Policy{AllowHosts: []string{"127.0.0.1"}, TLSConfig: &tls.Config{RootCAs: w.ca.pool, MinVersion: tls.VersionTLS12}}
 }
 
-func (w *world) clients(party string, exceptions []registry.Exception) (*guard.Client, error) {
+func (w *world) clients(party string, exceptions []registry.Exception, _ string) (*guard.Client, error) {
 	if party != "partner" || len(exceptions) > 1 {
 		w.Errorf("client for %s with %v, want the party's", party, exceptions)
 	}

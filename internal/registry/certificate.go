@@ -29,6 +29,15 @@ func (s SAN) check() string {
 	return ""
 }
 
+// names is what certificates are known by, as it is compared: a name of DNS has
+// no upper case.
+func (m MTLS) names() string {
+	if name, isDNS := strings.CutPrefix(string(m.SAN), "dns:"); isDNS {
+		return "dns:" + strings.ToLower(name)
+	}
+	return string(m.SAN) + string(m.SPKI)
+}
+
 // maxRoots is how many authorities may vouch for one name.
 const maxRoots = 16
 
@@ -39,8 +48,13 @@ func (m MTLS) rules(r *reporter, at string) {
 		return
 	}
 	r.needs(m.Roots != "", at+".roots", "add the certificates of the authorities that may vouch for the name, in PEM")
-	if m.Roots != "" && !certificates(m.Roots) {
-		r.report(at+".roots", "these are not certificates in PEM, or more than 16", "copy them with their BEGIN and END lines, and no private key")
+	r.roots(at+".roots", m.Roots)
+}
+
+// roots reports what are no certificates.
+func (r *reporter) roots(path, text string) {
+	if text != "" && !certificates(text) {
+		r.report(path, "these are not certificates in PEM, or more than 16", "copy them with their BEGIN and END lines, and no private key")
 	}
 }
 
@@ -48,7 +62,7 @@ func certificates(text string) bool {
 	rest, count := []byte(text), 0
 	for len(strings.TrimSpace(string(rest))) > 0 {
 		block, next := pem.Decode(rest)
-		if block == nil || block.Type != "CERTIFICATE" {
+		if block == nil || block.Type != "CERTIFICATE" || len(block.Headers) > 0 {
 			return false
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {

@@ -122,6 +122,7 @@ func (c Credential) rules(r *reporter, exceptions []Exception) {
 		r.url("credential.oauth2.tokenURL", o.TokenURL, exceptions)
 		r.url("credential.oauth2.issuer", o.Issuer, exceptions)
 		unique(r, "credential.oauth2.scopes", o.Scopes)
+		r.roots("credential.oauth2.roots", o.Roots)
 	}
 	if m := c.MTLS; m != nil {
 		files := m.CertificateFile != "" || m.KeyFile != ""

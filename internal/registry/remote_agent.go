@@ -107,6 +107,10 @@ type RemoteAgent struct {
 	// Exceptions are hosts and ranges that may be reached although they are not
 	// public or not https.
 	Exceptions []Exception `json:"exceptions,omitzero" max:"64"`
+
+	// Roots are authorities, in PEM, that may vouch for the agent's certificate
+	// besides those that this machine trusts.
+	Roots string `json:"roots,omitzero" max:"65536"`
 }
 
 // Pin is who we expect behind a card.
@@ -231,6 +235,11 @@ type OAuth2 struct {
 
 	// Scopes are what the token is for.
 	Scopes []string `json:"scopes,omitzero" max:"64"`
+
+	// Roots are authorities, in PEM, that may vouch for the certificates of the
+	// issuer and of where tokens are fetched, besides those that this machine
+	// trusts.
+	Roots string `json:"roots,omitzero" max:"65536"`
 }
 
 // Certificate is a client certificate with its key: a secret that holds both in
@@ -295,6 +304,7 @@ func (a *RemoteAgent) rules(r *reporter) {
 	unique(r, "exceptions", a.Exceptions)
 	unique(r, "extensions.offered", a.Extensions.Offered)
 	unique(r, "extensions.required", a.Extensions.Required)
+	r.roots("roots", a.Roots)
 	a.Pin.rules(r)
 	a.Credential.rules(r, a.Exceptions)
 }

@@ -95,8 +95,9 @@ func TestCheck(t *testing.T) {
 
 		"no such host":    {spec: at("https://nowhere.test"), fails: remotes.StepConnection, words: `host "nowhere.test" cannot be resolved; check its spelling`},
 		"nobody listens":  {spec: at("https://" + closed), fails: remotes.StepConnection, words: "nothing listens there"},
-		"no TLS":          {start: (*httptest.Server).Start, spec: func(s *registry.RemoteAgent) { s.URL = "https" + s.URL[4:] }, fails: remotes.StepConnection, words: "does not speak TLS"},
-		"an unknown root": {config: func(c *remotes.Config) { c.Roots = nil }, fails: remotes.StepConnection, words: "authority this server does not know"},
+		"no TLS":          {start: (*httptest.Server).Start, spec: func(s *registry.RemoteAgent) { s.URL = "https" + s.URL[4:] }, fails: remotes.StepConnection, words: "does not speak TLS on this port; check the port in spec.url; or it speaks plain http here: try http in spec.url"},
+		"TLS after all":   {spec: func(s *registry.RemoteAgent) { s.URL = "http" + s.URL[5:] }, fails: remotes.StepCard, words: "it may speak TLS here: try https in spec.url"},
+		"an unknown root": {config: func(c *remotes.Config) { c.Roots = nil }, fails: remotes.StepConnection, words: "authority this server does not know; if that authority is to vouch for this agent, put its certificate into spec.roots"},
 		"the wrong name": {spec: func(s *registry.RemoteAgent) {
 			s.URL = registry.URL(strings.Replace(string(s.URL), "127.0.0.1", "wrong.test", 1))
 			s.Exceptions = []registry.Exception{"wrong.test"}
@@ -150,6 +151,12 @@ func TestCheck(t *testing.T) {
 		"a private token endpoint": {spec: oauth("https://10.1.2.3/token"), fails: remotes.StepCredential, words: `the token endpoint: host "10.1.2.3" leads to 10.1.2.3, a private address, which is refused; see spec.credential.oauth2; if it is meant, name the host in spec.exceptions`},
 		"no value of the secret":   {spec: func(s *registry.RemoteAgent) { bearer(s); s.Credential.Bearer.Secret = "gone" }, fails: remotes.StepCredential, words: "mend spec.credential"},
 		"a wrong token":            {spec: bearer, partner: func(p *partner) { p.wants = "Bearer another" }, fails: remotes.StepCall, words: "check that the secret of spec.credential"},
+		"an agent that allows us no skill": {spec: bearer, partner: func(p *partner) {
+			p.call = func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(http.StatusForbidden)
+				answer(w, r, `"error":{"code":-32600,"message":"this client may use no skill of this agent"}`)
+			}
+		}, fails: remotes.StepCall, words: "may use no skill of this agent\"; ask the agent's operator to allow this client a skill"},
 		"an agent that refuses": {spec: bearer, partner: func(p *partner) {
 			p.call = func(w http.ResponseWriter, r *http.Request) {
 				w.WriteHeader(http.StatusForbidden)

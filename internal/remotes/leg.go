@@ -3,7 +3,9 @@ package remotes
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -75,6 +77,9 @@ func (r *Remotes) newLeg(name registry.Name, generation int64, spec *registry.Re
 	}
 	l.shown = l.source.Version()
 	policy := r.policy(spec.Exceptions)
+	if policy.TLSConfig.RootCAs, err = r.pool(spec.Roots); err != nil {
+		return nil, err
+	}
 	policy.MaxAnswerBytes = int64(spec.Caps.Answer)
 	policy.AnswerTimeout = time.Duration(spec.Deadlines.Request)
 	if l.cards, err = guard.New(policy); err != nil {
@@ -111,9 +116,31 @@ func (r *Remotes) policy(exceptions []registry.Exception) guard.Policy {
 	return p
 }
 
+// pool is everybody's authorities, and those in PEM.
+func (r *Remotes) pool(roots string) (*x509.CertPool, error) {
+	if roots == "" {
+		return r.cfg.Roots, nil
+	}
+	pool := r.cfg.Roots
+	if pool == nil {
+		var err error
+		if pool, err = x509.SystemCertPool(); err != nil {
+			return nil, fmt.Errorf("the authorities of this machine: %w", err)
+		}
+	}
+	pool = pool.Clone()
+	pool.AppendCertsFromPEM([]byte(roots)) // which were checked when they were registered
+	return pool, nil
+}
+
 // tokenClient asks a party's token endpoint.
-func (r *Remotes) tokenClient(_ string, exceptions []registry.Exception) (*guard.Client, error) {
-	return guard.New(r.policy(exceptions))
+func (r *Remotes) tokenClient(_ string, exceptions []registry.Exception, roots string) (*guard.Client, error) {
+	policy := r.policy(exceptions)
+	var err error
+	if policy.TLSConfig.RootCAs, err = r.pool(roots); err != nil {
+		return nil, err
+	}
+	return guard.New(policy)
 }
 
 // calls is how the agent is called.
