@@ -26,7 +26,7 @@ func (w wholeSeconds) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp.Body.Close()
 	if err != nil {
 		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
-		return resp, nil
+		return resp, nil //nolint:nilerr // It is told where it is read.
 	}
 	body = inWholeSeconds(body)
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

@@ -176,40 +176,40 @@ func (s *Source) unreached(ctx context.Context, host string, err error, instead 
 		return s.fault(Foreign, host, instead)
 	}
 	e := s.fault(Unavailable, host, "can not be asked for a token")
-	e.Err, e.Reason = cause(err)
+	e.Reason, e.Err = cause(err)
 	return e
 }
 
 // cause is what may be told of an error of the network: what the guard found
 // before it sent anything. All else may be in the words of whoever was sent the
 // secret, and is told in ours.
-func cause(err error) (error, Reason) {
+func cause(err error) (Reason, error) {
 	if written, ok := errors.AsType[*guard.URLError](err); ok {
-		return written, Foreign
+		return Foreign, written
 	}
 	if address, ok := errors.AsType[*guard.AddressError](err); ok {
-		return address, Foreign
+		return Foreign, address
 	}
 	if dial, ok := errors.AsType[*guard.DialError](err); ok {
-		return dial, Unavailable
+		return Unavailable, dial
 	}
 	if proxy, ok := errors.AsType[*guard.ProxyError](err); ok {
-		return proxy, Unavailable
+		return Unavailable, proxy
 	}
 	if away, ok := errors.AsType[*guard.RedirectError](err); ok {
-		return &guard.RedirectError{Status: away.Status, From: away.From}, Foreign
+		return Foreign, &guard.RedirectError{Status: away.Status, From: away.From}
 	}
 	if large, ok := errors.AsType[*guard.TooLargeError](err); ok {
-		return large, Foreign
+		return Foreign, large
 	}
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
-		return errors.New("there was no whole answer in time"), Unavailable
+		return Unavailable, errors.New("there was no whole answer in time")
 	case ok, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the connection was lost"), Unavailable
+		return Unavailable, errors.New("the connection was lost")
 	}
-	return errors.New("the answer is not one of HTTP"), Unavailable
+	return Unavailable, errors.New("the answer is not one of HTTP")
 }
 
 // keptFor is how long a failure is told again before the endpoint is asked anew.

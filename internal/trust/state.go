@@ -57,7 +57,7 @@ const (
 	CodeFaulty Code = "faulty"
 	// CodeCredential is a card that is trusted and asks for another credential
 	// than the registration has.
-	CodeCredential Code = "credential-unmet"
+	CodeCredential Code = "unmet"
 	// CodeNotStored is trust that could not be written down.
 	CodeNotStored Code = "not-stored"
 	// CodeRegistration is a registration that is disabled, or lacks something.
