@@ -51,8 +51,9 @@ type TaskStore interface {
 // AuditStore keeps the audit. An audit.Store is one.
 type AuditStore interface {
 	Record(ctx context.Context, entries ...audit.Entry) error
-	Audit(ctx context.Context, query audit.Query) ([]audit.Recorded, error)
+	Audit(ctx context.Context, query audit.Query) (audit.Page, error)
 	Evidence(ctx context.Context, after int64, visit func(seal audit.Seal, entries [][]byte) error) error
+	Unsealed(ctx context.Context) ([]int64, error)
 }
 
 // RemoteAgents is what is believed of registered remote agents, and how they

@@ -120,7 +120,7 @@ func (n *node) audit() []audit.Entry {
 		n.Fatal(err)
 	}
 	var entries []audit.Entry
-	for _, one := range recorded { // newest first
+	for _, one := range recorded.Entries { // newest first
 		entries = append([]audit.Entry{one.Entry}, entries...)
 	}
 	return entries
