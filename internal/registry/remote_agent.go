@@ -1,5 +1,12 @@
 package registry
 
+import (
+	"net/url"
+	"strings"
+
+	"github.com/legation/legation/card"
+)
+
 // Effect says what a remote agent's work does to the world.
 type Effect string
 
@@ -279,6 +286,12 @@ func (*RemoteAgent) Kind() Kind { return KindRemoteAgent }
 func (a *RemoteAgent) rules(r *reporter) {
 	r.url("url", a.URL, a.Exceptions)
 	r.url("cardURL", a.CardURL, a.Exceptions)
+	if u, err := url.Parse(string(a.CardURL)); err == nil && a.CardURL != "" && !strings.HasSuffix(strings.ToLower(u.Path), ".json") {
+		r.report("cardURL", "leads to no card: its path does not end in .json", "write the URL of the card itself, or leave it out if the card is at the well-known path below url")
+	}
+	if a.MinVersion != "" && !card.Semantic(a.MinVersion) {
+		r.report("minVersion", quoted(a.MinVersion)+" is no semantic version, and only those have an order", "write three numbers such as 1.2.0, or leave it out")
+	}
 	unique(r, "exceptions", a.Exceptions)
 	unique(r, "extensions.offered", a.Extensions.Offered)
 	unique(r, "extensions.required", a.Extensions.Required)

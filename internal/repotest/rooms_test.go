@@ -105,7 +105,7 @@ var rooms = map[string]room{
 	},
 	"internal/registry": {
 		ring:    rules,
-		imports: []string{"guard", "internal/audit", "internal/work"},
+		imports: []string{"card", "guard", "internal/audit", "internal/work"},
 		modules: []string{modJSON, modYAML},
 		tests:   []string{"store/sqlite"},
 	},
