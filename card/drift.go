@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,13 +34,16 @@ type Change struct {
 	Path string
 
 	// Before and After are the values, on one line and in excerpts of about 80
-	// bytes. Before is empty for what is new, After for what is gone.
+	// bytes. Before is empty for what is new, After for what is gone. Both are
+	// empty in a last change that stands for all that are not listed.
 	Before, After string
 }
 
 // String puts the change in words.
 func (c Change) String() string {
 	switch {
+	case c.Before == "" && c.After == "":
+		return c.Path
 	case c.Before == "":
 		return c.Path + " is new: " + c.After
 	case c.After == "":
@@ -49,15 +53,16 @@ func (c Change) String() string {
 }
 
 // Compare lists how a card differs from the one known before, in a fixed
-// order. Signatures are not compared, nor are the order of skills, modes,
-// schemes and alternatives, nor a capability that is absent rather than false.
+// order, at most 64 of each kind. Signatures are not compared, nor are the order
+// of skills, modes, schemes and alternatives, nor a capability that is absent
+// rather than false. Values are compared as they are, and not as they are shown.
 func Compare(before, after a2a.AgentCard) Drift {
 	var d Drift
-	d.structure("name", before.Name, after.Name)
-	d.wording("description", before.Description, after.Description)
-	d.wording("version", before.Version, after.Version)
-	d.wording("documentationUrl", deref(before.DocumentationURL), deref(after.DocumentationURL))
-	d.wording("iconUrl", deref(before.IconURL), deref(after.IconURL))
+	d.structure("name", written(before.Name), written(after.Name))
+	d.wording("description", written(before.Description), written(after.Description))
+	d.wording("version", written(before.Version), written(after.Version))
+	d.wording("documentationUrl", written(deref(before.DocumentationURL)), written(deref(after.DocumentationURL)))
+	d.wording("iconUrl", written(deref(before.IconURL)), written(deref(after.IconURL)))
 	d.provider(before.Provider, after.Provider)
 	d.interfaces(before.SupportedInterfaces, after.SupportedInterfaces)
 	d.capabilities(before.Capabilities, after.Capabilities)
@@ -69,15 +74,50 @@ func Compare(before, after a2a.AgentCard) Drift {
 	return d
 }
 
-func (d *Drift) structure(path, before, after string) { differ(&d.Structure, path, before, after) }
-func (d *Drift) wording(path, before, after string)   { differ(&d.Wording, path, before, after) }
+// value is a part of a card: what is compared, and what is shown of it. The zero
+// value is a part that is absent.
+type value struct{ exact, shown string }
 
-// differ notes a change of a value, of which empty is absent.
-func differ(list *[]Change, path, before, after string) {
-	if before != after {
-		before, after = excerpts(before, after)
-		*list = append(*list, Change{Path: path, Before: before, After: after})
+func written(s string) value {
+	if s == "" {
+		return value{}
 	}
+	return value{strconv.Quote(s), s}
+}
+
+func (d *Drift) structure(path string, before, after value) {
+	differ(&d.Structure, path, before, after)
+}
+func (d *Drift) wording(path string, before, after value) { differ(&d.Wording, path, before, after) }
+
+const maxChanges = 64
+
+// differ notes a change of a value.
+func differ(list *[]Change, path string, before, after value) {
+	switch {
+	case before.exact == after.exact || len(*list) > maxChanges:
+		return
+	case len(*list) == maxChanges:
+		*list = append(*list, Change{Path: "others that are not listed"})
+		return
+	}
+	a, b := excerpts(oneLine(before.shown), oneLine(after.shown))
+	if visible(a) == visible(b) {
+		a, b = excerpts(before.exact, after.exact)
+	}
+	*list = append(*list, Change{Path: path, Before: a, After: b})
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// visible is text without what no screen shows.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s)
 }
 
 func (d *Drift) provider(before, after *a2a.AgentProvider) {
@@ -88,8 +128,8 @@ func (d *Drift) provider(before, after *a2a.AgentProvider) {
 	if after != nil {
 		b = *after
 	}
-	d.structure("provider.organization", a.Organization, b.Organization)
-	d.wording("provider.url", a.URL, b.URL)
+	d.structure("provider.organization", written(a.Organization), written(b.Organization))
+	d.wording("provider.url", written(a.URL), written(b.URL))
 }
 
 // interfaces are compared with their order, which is one of preference.
@@ -99,61 +139,55 @@ func (d *Drift) interfaces(before, after []a2a.AgentInterface) {
 	}
 }
 
-func interfaceAt(list []a2a.AgentInterface, i int) string {
+func interfaceAt(list []a2a.AgentInterface, i int) value {
 	if i >= len(list) {
-		return ""
+		return value{}
 	}
 	one := list[i]
 	words := one.ProtocolBinding + " " + one.ProtocolVersion + " at " + one.URL
 	if one.Tenant != "" {
 		words += " for tenant " + strconv.Quote(one.Tenant)
 	}
-	return words
+	return value{string(one.AppendJSON(nil)), words}
 }
 
 func (d *Drift) capabilities(before, after a2a.AgentCapabilities) {
 	d.structure("capabilities.streaming", offered(before.Streaming), offered(after.Streaming))
 	d.structure("capabilities.pushNotifications", offered(before.PushNotifications), offered(after.PushNotifications))
 	d.structure("capabilities.extendedAgentCard", offered(before.ExtendedAgentCard), offered(after.ExtendedAgentCard))
-	a, b := byKey(before.Extensions, extensionURI), byKey(after.Extensions, extensionURI)
-	for _, uri := range keys(a, b) {
-		one, other := a[uri], b[uri]
-		path := fmt.Sprintf("capabilities.extensions[%q]", bounded(uri))
-		_, was := a[uri]
-		_, is := b[uri]
-		note := d.wording // what is optional may come and go
-		if one.Required || other.Required {
-			note = d.structure
-		}
-		switch {
-		case !was:
-			note(path, "", need(other))
-		case !is:
-			note(path, need(one), "")
-		default:
+	pairs("capabilities.extensions", before.Extensions, after.Extensions, func(e a2a.AgentExtension) string { return e.URI },
+		func(path string, one, other *a2a.AgentExtension) {
+			note := d.wording // what is optional may come and go
+			if one != nil && one.Required || other != nil && other.Required {
+				note = d.structure
+			}
+			if one == nil || other == nil {
+				note(path, need(one), need(other))
+				return
+			}
 			d.structure(path+".required", need(one), need(other))
-			d.wording(path+".description", one.Description, other.Description)
+			d.wording(path+".description", written(one.Description), written(other.Description))
 			note(path+".params", params(one), params(other))
-		}
-	}
+		})
 }
-
-func extensionURI(e a2a.AgentExtension) string { return e.URI }
 
 // params are written alike whatever their order and spelling was.
-func params(e a2a.AgentExtension) string {
-	text := jsontext.Value(bytes.Clone(e.Params))
-	if len(text) == 0 || text.Canonicalize() != nil {
-		return string(e.Params)
+func params(e *a2a.AgentExtension) value {
+	raw := jsontext.Value(bytes.Clone(e.Params))
+	if len(raw) == 0 || raw.Canonicalize() != nil {
+		raw = jsontext.Value(e.Params)
 	}
-	return string(text)
+	return value{string(raw), string(raw)}
 }
 
-func need(e a2a.AgentExtension) string {
-	if e.Required {
-		return "required"
+func need(e *a2a.AgentExtension) value {
+	switch {
+	case e == nil:
+		return value{}
+	case e.Required:
+		return written("required")
 	}
-	return "optional"
+	return written("optional")
 }
 
 func (d *Drift) schemes(before, after map[string]a2a.SecurityScheme) {
@@ -165,18 +199,18 @@ func (d *Drift) schemes(before, after map[string]a2a.SecurityScheme) {
 		b, newAbout := withoutDescription(other)
 		switch {
 		case !was:
-			d.structure(path, "", b)
+			d.structure(path, value{}, b)
 		case !is:
-			d.structure(path, a, "")
+			d.structure(path, a, value{})
 		default:
 			d.structure(path, a, b)
-			d.wording(path+".description", about, newAbout)
+			d.wording(path+".description", written(about), written(newAbout))
 		}
 	}
 }
 
 // withoutDescription writes a scheme without its text, and the text.
-func withoutDescription(scheme a2a.SecurityScheme) (structure, description string) {
+func withoutDescription(scheme a2a.SecurityScheme) (structure value, description string) {
 	switch s := scheme.Scheme.(type) {
 	case *a2a.APIKeySecurityScheme:
 		c := *s
@@ -197,61 +231,73 @@ func withoutDescription(scheme a2a.SecurityScheme) (structure, description strin
 	case *a2a.MutualTlsSecurityScheme:
 		scheme.Scheme, description = &a2a.MutualTlsSecurityScheme{}, s.Description
 	}
-	return string(scheme.AppendJSON(nil)), description
+	raw := string(scheme.AppendJSON(nil))
+	return value{raw, raw}, description
 }
 
 func (d *Drift) skills(before, after []a2a.AgentSkill) {
-	id := func(s a2a.AgentSkill) string { return s.ID }
-	a, b := byKey(before, id), byKey(after, id)
-	for _, id := range keys(a, b) {
-		path := fmt.Sprintf("skills[%q]", bounded(id))
-		one, was := a[id]
-		other, is := b[id]
-		switch {
-		case !was:
-			d.structure(path, "", orNone(other.Name))
-		case !is:
-			d.structure(path, orNone(one.Name), "")
-		default:
+	pairs("skills", before, after, func(s a2a.AgentSkill) string { return s.ID },
+		func(path string, one, other *a2a.AgentSkill) {
+			if one == nil || other == nil {
+				d.structure(path, named(one), named(other))
+				return
+			}
 			d.structure(path+".inputModes", set(one.InputModes), set(other.InputModes))
 			d.structure(path+".outputModes", set(one.OutputModes), set(other.OutputModes))
 			d.structure(path+".securityRequirements", requirements(one.SecurityRequirements), requirements(other.SecurityRequirements))
-			d.wording(path+".name", one.Name, other.Name)
-			d.wording(path+".description", one.Description, other.Description)
+			d.wording(path+".name", written(one.Name), written(other.Name))
+			d.wording(path+".description", written(one.Description), written(other.Description))
 			d.wording(path+".tags", set(one.Tags), set(other.Tags))
-			d.wording(path+".examples", strings.Join(one.Examples, " / "), strings.Join(other.Examples, " / "))
-		}
+			d.wording(path+".examples", sequence(one.Examples), sequence(other.Examples))
+		})
+}
+
+func named(s *a2a.AgentSkill) value {
+	if s == nil {
+		return value{}
 	}
+	return value{strconv.Quote(s.Name), orNone(s.Name)}
 }
 
 // requirements writes alternatives in a fixed order, and the schemes and
 // scopes of each too.
-func requirements(list []a2a.SecurityRequirement) string {
-	var alternatives []string
+func requirements(list []a2a.SecurityRequirement) value {
+	var exact, shown []string
 	for _, one := range list {
-		var together []string
+		var together, words []string
 		for _, name := range slices.Sorted(maps.Keys(one.Schemes)) {
+			scopes := set(one.Schemes[name].List)
+			together = append(together, strconv.Quote(name)+":["+scopes.exact+"]")
 			scheme := strconv.Quote(name)
-			if scopes := set(one.Schemes[name].List); scopes != "" {
-				scheme += " for " + scopes
+			if scopes.shown != "" {
+				scheme += " for " + scopes.shown
 			}
-			together = append(together, scheme)
+			words = append(words, scheme)
 		}
-		alternatives = append(alternatives, orNone(strings.Join(together, " and ")))
+		exact = append(exact, "{"+strings.Join(together, ",")+"}")
+		shown = append(shown, orNone(strings.Join(words, " and ")))
 	}
-	return set(alternatives)
+	return value{set(exact).exact, set(shown).shown}
 }
 
 // set writes values in a fixed order.
-func set(values []string) string {
-	return strings.Join(slices.Compact(slices.Sorted(slices.Values(values))), ", ")
+func set(values []string) value {
+	return sequence(slices.Compact(slices.Sorted(slices.Values(values))))
 }
 
-func offered(capability *bool) string {
-	if capability != nil && *capability {
-		return "offered"
+func sequence(values []string) value {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = strconv.Quote(v)
 	}
-	return "not offered"
+	return value{strings.Join(quoted, ","), strings.Join(values, ", ")}
+}
+
+func offered(capability *bool) value {
+	if capability != nil && *capability {
+		return written("offered")
+	}
+	return written("not offered")
 }
 
 func orNone(s string) string {
@@ -268,13 +314,33 @@ func deref(s *string) string {
 	return *s
 }
 
-// byKey indexes a list. Of several with one key the first counts.
-func byKey[T any](list []T, key func(T) string) map[string]T {
-	index := map[string]T{}
-	for _, value := range slices.Backward(list) {
-		index[key(value)] = value
+// pairs puts together what two lists have under one key. Of several with one key,
+// each is compared with its like: which of them counts is for others to say. What
+// is nil is absent.
+func pairs[T any](list string, before, after []T, key func(T) string, compare func(path string, one, other *T)) {
+	index := func(list []T) map[string][]*T {
+		byKey := map[string][]*T{}
+		for i := range list {
+			byKey[key(list[i])] = append(byKey[key(list[i])], &list[i])
+		}
+		return byKey
 	}
-	return index
+	at := func(list []*T, i int) *T {
+		if i >= len(list) {
+			return nil
+		}
+		return list[i]
+	}
+	a, b := index(before), index(after)
+	for _, k := range keys(a, b) {
+		for i := range max(len(a[k]), len(b[k])) {
+			path := fmt.Sprintf("%s[%q]", list, bounded(k))
+			if i > 0 {
+				path += fmt.Sprintf(" (%d)", i+1)
+			}
+			compare(path, at(a[k], i), at(b[k], i))
+		}
+	}
 }
 
 // keys are those of both maps, sorted.
@@ -290,10 +356,8 @@ func keys[T any](a, b map[string]T) []string {
 	}))
 }
 
-// excerpts puts two values on one line each. Long ones begin shortly before
-// they differ.
+// excerpts cuts two values. Long ones begin shortly before they differ.
 func excerpts(a, b string) (string, string) {
-	a, b = strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " ")
 	if len(a) <= maxExcerpt && len(b) <= maxExcerpt || a == "" || b == "" {
 		return bounded(a), bounded(b)
 	}

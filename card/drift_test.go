@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,6 +91,47 @@ func TestCompare(t *testing.T) {
 				t.Errorf("Empty() = %v", got.Empty())
 			}
 		})
+	}
+}
+
+// What differs is seen however it is shown: values are compared, and not the words
+// for them.
+func TestCompareWhatLooksAlike(t *testing.T) {
+	for name, tt := range map[string]struct{ old, with, again, path string }{
+		"a mode with a comma":              {`"text/plain","text/html"`, `"text/html, text/plain"`, "", "defaultInputModes"},
+		"a tenant in a URL":                {`"url":"https://a.example/"`, `"tenant":"x","url":"https://a.example/"`, `"url":"https://a.example/ for tenant \"x\""`, "supportedInterfaces[0]"},
+		"a scope with a comma":             {`["b","a"]`, `["a, b"]`, "", "securityRequirements"},
+		"a scope like a scheme":            {`{"key":{"list":["b","a"]},"id":{}}`, `{"key":{"list":["b"]},"id":{"list":["r"]}}`, `{"id":{"list":["r and \"key\" for b"]}}`, "securityRequirements"},
+		"a name with more space":           {`"Billing"`, `"Billing  "`, "", "name"},
+		"a name with an unseen letter":     {`"Billing"`, `"Bil\u200bling"`, "", "name"},
+		"an organization with a break":     {`"organization":"Example"`, `"organization":"Ex ample"`, `"organization":"Ex\nample"`, "provider.organization"},
+		"a skill that is there twice":      {`"skills":[`, `"skills":[{"id":"pay","name":"Pay","description":"Pays","tags":[],"inputModes":["x/y"]},`, "", `skills["pay"].inputModes`},
+		"an extension that is there twice": {`{"uri":"urn:must:v1"`, `{"uri":"urn:must:v1","required":true,"params":{"a":2}},{"uri":"urn:must:v1"`, "", `capabilities.extensions["urn:must:v1"].params`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := known, strings.Replace(known, tt.old, tt.with, 1)
+			if tt.again != "" {
+				before, after = after, strings.Replace(known, tt.old, tt.again, 1)
+			}
+			got := card.Compare(decode(t, before), decode(t, after))
+			if len(got.Structure) == 0 || got.Structure[0].Path != tt.path || got.Structure[0].Before == got.Structure[0].After {
+				t.Errorf("Compare() = %q, want another %s", inWords(got.Structure), tt.path)
+			}
+		})
+	}
+}
+
+// A card of many changes is told of in bounds.
+func TestCompareIsBounded(t *testing.T) {
+	before := decode(t, known)
+	after := before
+	after.Skills = nil
+	for i := range 5000 {
+		after.Skills = append(after.Skills, a2a.AgentSkill{ID: strconv.Itoa(i), Name: "n"})
+	}
+	got := inWords(card.Compare(before, after).Structure)
+	if len(got) != 65 || got[64] != "others that are not listed" {
+		t.Errorf("Compare() lists %d changes, the last %q", len(got), got[len(got)-1])
 	}
 }
 

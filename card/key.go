@@ -162,6 +162,9 @@ func newPublicKey(key crypto.PublicKey, id string) (PublicKey, error) {
 		}
 		public.alg = ES256
 	case ed25519.PublicKey:
+		if !onCurve(key) {
+			return PublicKey{}, errors.New("card: the key is no point of its curve")
+		}
 		public.alg = EdDSA
 	case *rsa.PublicKey:
 		if bits := key.N.BitLen(); bits < minRSABits || bits > maxRSABits {

@@ -5,10 +5,12 @@ import (
 	"crypto"
 	"crypto/ecdh"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"strings"
@@ -248,6 +250,39 @@ func TestPrivateKeysAreNotPrinted(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 		if got := fmt.Sprintf(verb, key); got != "private EdDSA key k" {
 			t.Errorf("%s prints %q", verb, got)
+		}
+	}
+}
+
+// Half of all 32 bytes are no point of the curve of Ed25519, and none of those is
+// taken for a key; every key that is made is.
+func TestPointsOfEd25519(t *testing.T) {
+	parse := func(x []byte) error {
+		_, err := card.ParseJWKS([]byte(`{"kty":"OKP","crv":"Ed25519","x":"` + base64.RawURLEncoding.EncodeToString(x) + `"}`))
+		return err
+	}
+	for range 50 {
+		public, _, err := ed25519.GenerateKey(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := parse(public); err != nil {
+			t.Errorf("ParseJWKS(%x) error = %v", public, err)
+		}
+	}
+	none := make([]byte, 32)
+	none[0] = 2
+	for name, x := range map[string][]byte{"no point": none, "beyond the field": bytes.Repeat([]byte{0xff}, 32)} {
+		if err := parse(x); err == nil || !strings.Contains(err.Error(), "no point of its curve") {
+			t.Errorf("%s: ParseJWKS() error = %v", name, err)
+		}
+	}
+}
+
+func TestSemantic(t *testing.T) {
+	for version, want := range map[string]bool{"1.2.3": true, "1.2.3-rc.1+x": true, "1.2": false, "v1.2.3": false, "01.2.3": false, "": false} {
+		if card.Semantic(version) != want {
+			t.Errorf("Semantic(%q) = %v", version, !want)
 		}
 	}
 }

@@ -41,6 +41,13 @@ func parseSemantic(version string) (semantic, bool) {
 	return v, true
 }
 
+// Semantic reports whether a version is a semantic one, which have an order: three
+// numbers such as 1.2.0, and perhaps a pre-release and a build.
+func Semantic(version string) bool {
+	_, ok := parseSemantic(version)
+	return ok
+}
+
 func identifiers(names []string, numeric bool) bool {
 	for _, name := range names {
 		plain := func(r rune) bool {

@@ -129,7 +129,8 @@ func verifySignatures(raw []byte, signatures []a2a.AgentCardSignature, pin Pin) 
 		refused = closer(refused, &UntrustedError{
 			Reason: ReasonSignature, KeyID: key.id,
 			Problem: fmt.Sprintf("the signature by key %q does not fit the card", bounded(key.id)),
-			Next:    "the card was changed after it was signed, or signed in a form that is not RFC 8785; ask the agent's operator to sign it anew",
+			Next: fmt.Sprintf("the key pinned as %q is not theirs (compare it with what their operator publishes, of legation: legation card jwks), or ", bounded(key.id)) +
+				"the card was changed after it was signed, or signed in a form that is not RFC 8785; ask the agent's operator to sign it anew",
 		})
 	}
 	return Trusted{}, refused

@@ -126,6 +126,9 @@ func TestVerifyRefuses(t *testing.T) {
 				t.Fatalf("Verify() error = %v, want ErrUntrusted", err)
 			}
 			refused, ok := errors.AsType[*card.UntrustedError](err)
+			if tt.name == "another key with that id" && !strings.HasPrefix(refused.Next, `the key pinned as "k" is not theirs`) {
+				t.Errorf("what to do: %s", refused.Next)
+			}
 			if !ok || refused.Reason != tt.reason || !strings.Contains(err.Error(), tt.words) || refused.Next == "" {
 				t.Errorf("Verify() error = %#v, want reason %s and words %q", err, tt.reason, tt.words)
 			}

@@ -194,7 +194,7 @@ func fetchCard(ctx context.Context, cfg Config, target string, known *Card) (*Ca
 	}
 	defer resp.Body.Close()
 
-	if known != nil && resp.StatusCode == http.StatusNotModified {
+	if known != nil && (known.ETag != "" || known.LastModified != "") && resp.StatusCode == http.StatusNotModified {
 		same := *known
 		same.stamp(resp.Header, cfg.Now())
 		return &same, nil

@@ -290,6 +290,18 @@ func TestRevalidate(t *testing.T) {
 	}
 }
 
+// A peer that was not asked for a change can not say that there is none.
+func TestUnchangedWithoutACondition(t *testing.T) {
+	peer := testkit.NewPeer(t, testkit.Script(served(), testkit.HTTP(304, "", "", `ETag: "other"`)))
+	card, err := client.ReadCard(t.Context(), peer.URL, client.Config{Policy: peer.Policy()})
+	if err != nil || card.ETag != "" || card.LastModified != "" {
+		t.Fatalf("ReadCard() = %+v, %v, want a card without validators", card, err)
+	}
+	if _, _, err := card.Revalidate(t.Context()); !isA[*client.HTTPError](err) {
+		t.Errorf("Revalidate() error = %v, want an *HTTPError", err)
+	}
+}
+
 // A card that changes can not move the route.
 func TestRevalidateKeepsTheRoute(t *testing.T) {
 	moved := testkit.HTTP(200, "application/json", testkit.CardJSON(testkit.Card("https://evil.example/a2a")))

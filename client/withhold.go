@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ const (
 type secrets struct {
 	replacer *strings.Replacer
 	starts   []string // without the word before them, which is no secret
+	given    bool     // something, however short
 }
 
 func secretsOf(headers http.Header) secrets {
@@ -36,6 +38,7 @@ func secretsOf(headers http.Header) secrets {
 	for _, values := range headers {
 		for _, whole := range values {
 			whole = strings.TrimSpace(whole)
+			s.given = s.given || whole != ""
 			_, rest, _ := strings.Cut(whole, " ")
 			rest = cmp.Or(strings.TrimSpace(rest), whole)
 			for _, value := range []string{whole, rest} {
@@ -47,7 +50,7 @@ func secretsOf(headers http.Header) secrets {
 		}
 	}
 	if len(all) == 0 {
-		return secrets{}
+		return secrets{given: s.given}
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the longest is looked for first
 	var pairs []string
@@ -104,6 +107,10 @@ func (s secrets) clean(e *a2a.Error) {
 func (s secrets) cover(err error) error {
 	if err == nil || guard.NothingSent(err) {
 		return err
+	}
+	if away, ok := errors.AsType[*guard.RedirectError](err); ok && s.given && !strings.EqualFold(away.Host, away.From) {
+		// In the name of a host there is room for a secret in any spelling.
+		return &guard.RedirectError{Status: away.Status, From: away.From}
 	}
 	if text := err.Error(); s.hide(text) != text {
 		return &coveredError{text: s.hide(text), err: err}

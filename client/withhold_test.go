@@ -12,6 +12,7 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/client"
+	"github.com/legation/legation/guard"
 	"github.com/legation/legation/internal/testkit"
 )
 
@@ -107,6 +108,28 @@ func TestPeersThatRepeatCredentials(t *testing.T) {
 	}
 }
 
+// Where a redirect leads is not told where credentials went along, in whatever
+// spelling they might be part of it.
+func TestRedirectsAfterCredentials(t *testing.T) {
+	for name, tt := range map[string]struct {
+		headers  http.Header
+		location string
+		host     string
+	}{
+		"without credentials": {nil, "https://elsewhere.test/x", "elsewhere.test"},
+		"with credentials":    {http.Header{"X-Api-Key": {"abcdefgh"}}, "https://hgfedcba.elsewhere.test/x", ""},
+		"with a short one":    {http.Header{"X-Api-Key": {"abc"}}, "https://abc.elsewhere.test/x", ""},
+		"to itself":           {http.Header{"X-Api-Key": {"abcdefgh"}}, "/x", "peer.example"},
+	} {
+		peer := testkit.NewPeer(t, testkit.Redirect(302, tt.location))
+		_, err := client.ReadCard(t.Context(), peer.URL, client.Config{Headers: tt.headers, Policy: peer.Policy()})
+		away, ok := errors.AsType[*guard.RedirectError](err)
+		if !ok || away.Status != 302 || away.Host != tt.host || tt.host == "" && strings.Contains(err.Error(), "elsewhere") {
+			t.Errorf("%s: error = %v", name, err)
+		}
+	}
+}
+
 // told is all that an error says, in its text and in the fields that are text.
 func told(err error) string {
 	text := err.Error()
@@ -115,6 +138,9 @@ func told(err error) string {
 	}
 	if answer, ok := errors.AsType[*client.HTTPError](err); ok {
 		text += fmt.Sprintf(" %+v", *answer)
+	}
+	if away, ok := errors.AsType[*guard.RedirectError](err); ok {
+		text += fmt.Sprintf(" %+v", *away)
 	}
 	if broken, ok := errors.AsType[*client.InvalidResponseError](err); ok {
 		text += fmt.Sprintf(" %+v", *broken)

@@ -147,7 +147,9 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, flight := withFlight(ctx)
 	inTime := c.awaitAnswer(ctx, cancel)
 
-	resp, err := c.transportFor(req).RoundTrip(req.WithContext(ctx))
+	transport := c.transportFor(req)
+	plain := c.plain != nil && transport == c.plain
+	resp, err := transport.RoundTrip(req.WithContext(ctx))
 	late := inTime()
 	if err == nil && late != nil {
 		resp.Body.Close()
@@ -157,22 +159,28 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if err != nil {
 		cancel(nil)
+		if plain {
+			err = c.proxy.unparsed(err)
+		}
 		return nil, flight.explain(err, req.Method, host)
 	}
 	resp.Request = req
-	if err := c.proxyRefused(req, resp); err != nil {
+	if err := c.proxyRefused(plain, resp); err != nil {
 		resp.Body.Close()
 		cancel(nil)
 		return nil, err
 	}
 	if isRedirect(resp.StatusCode) {
 		err := &RedirectError{Status: resp.StatusCode, From: host}
-		if target, bad := resp.Location(); bad == nil {
+		if target, bad := resp.Location(); bad == nil && !(plain && c.proxy.authorize != "") { // which might be in it
 			err.Host = target.Hostname()
 		}
 		resp.Body.Close()
 		cancel(nil)
 		return nil, err
+	}
+	if plain {
+		resp.Body = plainBody{resp.Body, c.proxy}
 	}
 	resp.Body = newBody(resp, maxAnswer(ctx, c.policy.MaxAnswerBytes), func() { cancel(nil) })
 	return resp, nil

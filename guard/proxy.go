@@ -91,8 +91,8 @@ func (c *Client) transportFor(req *http.Request) *http.Transport {
 
 // proxyRefused tells a proxy's own refusal of a plain request from an answer.
 // Only 407 can be told: every other status may be the target's.
-func (c *Client) proxyRefused(req *http.Request, resp *http.Response) error {
-	if resp.StatusCode == http.StatusProxyAuthRequired && c.transportFor(req) == c.plain {
+func (c *Client) proxyRefused(plain bool, resp *http.Response) error {
+	if resp.StatusCode == http.StatusProxyAuthRequired && plain {
 		return &ProxyError{Proxy: c.proxy.host, Status: resp.StatusCode}
 	}
 	return nil
@@ -199,9 +199,40 @@ func (x *proxy) exchange(conn net.Conn, target string) error {
 // unread is an answer of the proxy that could not be read. The parser's words
 // may repeat the answer, and a proxy may repeat what it was sent.
 func (x *proxy) unread(err error) error {
-	_, network := errors.AsType[net.Error](err)
-	if network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if broken(err) {
 		return fmt.Errorf("guard: the proxy at %s gave no whole answer: %w", quote(x.host), err)
 	}
 	return fmt.Errorf("guard: the proxy at %s gave an answer that is not HTTP", quote(x.host))
+}
+
+// unparsed is unread for a plain request, which net/http reads the answer of.
+func (x *proxy) unparsed(err error) error {
+	_, written := errors.AsType[*URLError](err)
+	_, unreached := errors.AsType[*DialError](err)
+	_, wrapped := errors.AsType[*TooLargeError](err)
+	if err == nil || written || unreached || wrapped || broken(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("the proxy at %s gave an answer that is not HTTP", quote(x.host))
+}
+
+// broken reports whether a connection failed, and not what came over it.
+func broken(err error) bool {
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// plainBody is the body of an answer to a plain request. What follows a body is
+// parsed with it.
+type plainBody struct {
+	io.ReadCloser
+	proxy *proxy
+}
+
+func (b plainBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = b.proxy.unparsed(err)
+	}
+	return n, err
 }

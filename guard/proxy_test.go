@@ -248,6 +248,58 @@ func TestPlainHTTPThroughAProxy(t *testing.T) {
 	}
 }
 
+// What a proxy answers to a plain request may be anything, and may repeat what it
+// was sent.
+func TestPlainAnswersOfAProxyThatAreNone(t *testing.T) {
+	const said = "egress pa55/word ZWdyZXNzOnBhNTUvd29yZA=="
+	for name, answer := range map[string]string{
+		"no HTTP":     said + "\r\n\r\n",
+		"a status":    "HTTP/1.1 " + said + "\r\n\r\n",
+		"a header":    "HTTP/1.1 200 OK\r\n" + said + "\r\n\r\n",
+		"a length":    "HTTP/1.1 200 OK\r\nContent-Length: " + said + "\r\n\r\n",
+		"an encoding": "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + said + "\r\n\r\n",
+		"a trailer":   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n0\r\n" + said + "\r\n\r\n",
+		"a redirect":  "HTTP/1.1 302 Found\r\nLocation: http://pa55.test/\r\nContent-Length: 0\r\n\r\n",
+	} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answered sync.WaitGroup
+		answered.Go(func() {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+				io.WriteString(conn, answer)
+			}
+		})
+		n := &network{names: map[string][]string{"proxy.test": {public}}, target: listener.Addr().String()}
+		client := n.client(t, guard.Policy{
+			AllowHosts: []string{"plain.test"},
+			Proxy:      &url.URL{Scheme: "http", Host: "proxy.test:3128", User: url.UserPassword("egress", proxyPassword)},
+		})
+		resp, err := client.Do(get(t, "http://plain.test/"))
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		if err == nil || guard.NothingSent(err) {
+			t.Errorf("%s: error %v, nothing sent %v", name, err, guard.NothingSent(err))
+		} else {
+			withoutCredentials(t, err)
+		}
+		if away, ok := errors.AsType[*guard.RedirectError](err); ok && away.Host != "" {
+			t.Errorf("%s: a redirect to %s is named", name, away.Host)
+		}
+		client.Close()
+		listener.Close()
+		answered.Wait()
+	}
+}
+
 func withoutCredentials(t *testing.T, err error) {
 	t.Helper()
 	for _, secret := range []string{"pa55", "pa55%2Fword", "ZWdyZXNz", "egress"} {

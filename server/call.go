@@ -106,16 +106,16 @@ func (c *call) authenticate() error {
 
 // forbidden is the answer to what a caller may not do, which is audited.
 func (c *call) forbidden(refusal *Refusal) error {
-	c.audit(audit.Refused, refusal.Code)
+	c.refusal(refusal.Code)
 	return c.callerError(refusal)
 }
 
-// audit writes down what the call came to, where nothing was stored with it.
-func (c *call) audit(outcome audit.Outcome, reason string) {
+// refusal writes down that the call was refused, and why.
+func (c *call) refusal(reason string) {
 	if !c.caller.Audit {
 		return
 	}
-	entry := c.entry(outcome)
+	entry := c.entry(audit.Refused)
 	entry.Reason, entry.TaskID = reason, string(c.taskID)
 	c.server.cfg.Audit(entry)
 }

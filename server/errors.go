@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/legation/legation/a2a"
-	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/jsonrpc"
 	"github.com/legation/legation/internal/quota"
 	"github.com/legation/legation/task"
@@ -83,7 +82,7 @@ var answers = []struct {
 		if !ok {
 			exceeded = &quota.ExceededError{What: "requests"}
 		}
-		c.audit(audit.Refused, "quota_exceeded")
+		c.refusal("quota_exceeded")
 		return later(http.StatusTooManyRequests, exceeded.RetryAfter(c.server.cfg.Now()), "%v", exceeded)
 	}},
 	{task.ErrStopping, func(*call, error) error {
@@ -148,6 +147,22 @@ func envelopeError(fault *jsonrpc.Fault) error {
 	return e
 }
 
+// logRefusal tells the operator who was refused, as far as is known, and why.
+func (c *call) logRefusal(refusal *Refusal) {
+	who, key := c.owner.Caller, c.caller.KeyID
+	if refusal.Evidence != nil {
+		who, key = refusal.Evidence.Who, refusal.Evidence.KeyID
+	}
+	about := []any{"agent", c.endpoint.name, "status", refusal.Status, "reason", refusal.Code, "remote", c.r.RemoteAddr}
+	if who != "" {
+		about = append(about, "client", who)
+	}
+	if key != "" {
+		about = append(about, "credential", key)
+	}
+	c.server.cfg.Logger.InfoContext(c.r.Context(), "a caller was refused", about...)
+}
+
 // callerError is the answer to a caller that is not let in.
 func (c *call) callerError(err error) error {
 	refusal, ok := errors.AsType[*Refusal](err)
@@ -155,7 +170,7 @@ func (c *call) callerError(err error) error {
 		c.server.cfg.Logger.ErrorContext(c.r.Context(), "a caller could not be checked", "agent", c.endpoint.name, "error", err)
 		return later(http.StatusServiceUnavailable, stoppingPause, "who calls cannot be checked at the moment; try again later")
 	}
-	c.server.cfg.Logger.InfoContext(c.r.Context(), "a caller was refused", "agent", c.endpoint.name, "status", refusal.Status, "remote", c.r.RemoteAddr)
+	c.logRefusal(refusal)
 	code := a2a.CodeInvalidRequest // JSON-RPC and A2A have none for this
 	if refusal.Status >= 500 || refusal.Status == http.StatusTooManyRequests {
 		code = a2a.CodeInternal

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/legation/legation/a2a"
-	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/jsonrpc"
 )
 
@@ -27,7 +26,7 @@ func (c *call) fail(err error) {
 		return
 	}
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
-		c.audit(audit.Refused, refusal.Code)
+		c.refusal(refusal.Code)
 		err = c.callerError(refusal) // with its challenge
 	}
 	status, wire, reference := c.wire(err)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/legation/legation/a2a"
-	"github.com/legation/legation/internal/audit"
 )
 
 // skill is what can answer a message, and in which media types.
@@ -62,7 +61,7 @@ func (c *call) skillFor(ctx context.Context, m *a2a.Message) (skill, error) {
 	case named != "":
 		// The same words whether the skill is not there or not for this caller.
 		if _, there := e.skill(named); there {
-			c.audit(audit.Refused, "skill_not_allowed")
+			c.refusal("skill_not_allowed")
 		}
 		return s, invalid("message.metadata", "%s names the skill %q, which is not one of: %s", SkillExtension, cut(named), ids(usable))
 	case len(usable) == 1:

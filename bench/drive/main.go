@@ -42,7 +42,7 @@ func main() {
 	flag.DurationVar(&s.time, "time", time.Second, "how long a load runs in a round, at most 30s")
 	flag.IntVar(&s.tasks, "tasks", 10_000, "tasks there are when they are listed, 100 to 1000000")
 	flag.IntVar(&s.subscriptions, "subscriptions", 2_000, "idle subscriptions whose memory is measured, 100 to 15000")
-	flag.DurationVar(&s.limit, "limit", 4*time.Minute, "end the whole run after this, whatever is missing")
+	flag.DurationVar(&s.limit, "limit", 6*time.Minute, "end the whole run after this, whatever is missing")
 	flag.StringVar(&s.profiles, "profiles", "", "directory for CPU profiles of ours, one for each start; none if empty")
 	flag.StringVar(&s.only, "only", "", "measure one of memory, tasks, messages, streams and callers; everything if empty")
 	flag.Parse()

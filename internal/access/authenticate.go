@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -156,10 +157,31 @@ func (d *Directory) byToken(ctx context.Context, clients *snapshot, text string,
 		found = g
 	}
 	if found == nil {
+		if why.reason == ReasonParty {
+			fact.Party = claims.party()
+		}
 		return nil, time.Time{}, why
 	}
 	fact.Client = found.member.Name
 	return found, claims.Expires.Add(found.token.Skew), nil
+}
+
+// party is who a token stands for by its own words, to be told to operators.
+func (c Claims) party() string {
+	const most = 100
+	name := func(claim, text string) string {
+		if len(text) > most {
+			text = text[:most] + "…"
+		}
+		return claim + " " + strconv.QuoteToASCII(text)
+	}
+	switch {
+	case c.AuthorizedParty != "":
+		return name("azp", c.AuthorizedParty)
+	case c.Subject != "":
+		return name("sub", c.Subject)
+	}
+	return ""
 }
 
 // judge says why claims that name the right party are not accepted, or nil.

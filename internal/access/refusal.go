@@ -29,7 +29,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return fmt.Sprintf("refused with %d: %s", r.Status, r.Words) }
 
 // Fact is a refusal as the audit keeps it: who as far as is known, from where,
-// and why, and nothing that was presented.
+// and why, and nothing secret of what was presented.
 type Fact struct {
 	At         time.Time
 	Client     string     // empty if it is not known
@@ -37,6 +37,10 @@ type Fact struct {
 	Proxy      string     // the proxy that passed the request on, if one did
 	Address    netip.Addr // of whoever connected
 	Reason     Reason
+
+	// Party is the authorized party or the subject, quoted and bounded, of a
+	// token that its issuer did sign and that stands for nobody here.
+	Party string
 }
 
 // Reason is a code for why a request was refused.

@@ -99,6 +99,10 @@ type Config struct {
 	// it by itself. Nil knows of none.
 	Troubles func(registry.ID) []string
 
+	// Unfit returns why a value is of no use to what is registered and uses the
+	// secret of that name, or nil. Nil takes every value.
+	Unfit func(name string, value []byte) error
+
 	// Programs are the programs that providers may name. Nil means that they
 	// are not known here.
 	Programs func(registry.Name) bool

@@ -145,6 +145,7 @@ func routes() []route {
 		{
 			method: "PUT", path: "/admin/secrets/{name}", operation: "secret put", needs: people.Administer, part: secrets,
 			summary: "Stores a new version of a secret. The body is the value.",
+			query:   []parameter{{name: "force", kind: flagParameter, words: "Store it even if what uses the secret cannot use this value."}},
 			body:    body{types: []string{TypeBytes}, max: MaxSecret}, answer: Secret{}, serve: (*Handler).putSecret,
 		},
 		{

@@ -25,11 +25,17 @@ func (h *Handler) secretVersions(c *call) (any, error) {
 	return secretForms(all), nil
 }
 
-// putSecret stores the body as a new version.
+// putSecret stores the body as a new version. A value that would take off the
+// air what uses the secret has to be forced.
 func (h *Handler) putSecret(c *call) (any, error) {
 	value := vault.NewValue(c.text)
 	defer value.Wipe()
 	name := c.name("name")
+	if h.cfg.Unfit != nil && !c.flag("force") {
+		if err := h.cfg.Unfit(name, c.text); err != nil {
+			return nil, conflict(err.Error(), "nothing was stored; give the right value, or force this one")
+		}
+	}
 	stored, err := h.cfg.Vault.Put(c.ctx, name, value, c.who, c.effects(secretParty(name)))
 	if err != nil {
 		return nil, err

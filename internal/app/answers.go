@@ -26,6 +26,7 @@ import (
 type answers struct {
 	cfg      config.Config
 	programs map[registry.Name][]string
+	offline  bool // programs are declared elsewhere, and nothing is run here
 	vault    *vault.Vault
 	egress   *url.URL
 	log      *slog.Logger
@@ -52,11 +53,16 @@ func (a *answers) of(set registry.Set, name registry.Name) (answering, error) {
 	if err != nil {
 		return answering{}, fmt.Errorf("provider %q: %w", conf.Provider, err)
 	}
-	class := registry.Public // what it tells comes from the caller
-	if conf.SystemPrompt != "" {
-		class = conf.DataClass
+	return answering{Agent: answer, class: classOf(conf)}, nil
+}
+
+// classOf is the data class of what a configuration may tell: that of its system
+// prompt. Without one, all that it tells comes from the caller.
+func classOf(conf *registry.Configuration) registry.DataClass {
+	if conf.SystemPrompt == "" {
+		return registry.Public
 	}
-	return answering{Agent: answer, class: class}, nil
+	return conf.DataClass
 }
 
 // answering is what answers for a skill, and the class of what it may tell.
@@ -89,6 +95,9 @@ func (a *answers) from(conf *registry.Configuration, source registry.Document) (
 	case registry.ProviderEcho:
 		return echo.New(), nil
 	case registry.ProviderCommand:
+		if a.offline {
+			return echo.New(), nil
+		}
 		program, ok := a.programs[provider.Program]
 		if !ok {
 			return nil, fmt.Errorf("the program %q is not declared here; start the server with --program %s='…'", provider.Program, provider.Program)

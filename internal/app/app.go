@@ -104,6 +104,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	if _, err := a.registry.Publish(ctx, declared.documents, declared.host()); err != nil {
 		return nil, fmt.Errorf("--publish: %w", err)
 	}
+	a.tellFaults()
 	if err := a.build(ctx, opts, declared); err != nil {
 		return nil, err
 	}
@@ -111,6 +112,9 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 		return nil, err
 	}
 	a.unwatch = a.registry.Watch(a.follow)
+	if err := a.publisher.refusal(); err != nil {
+		return nil, fmt.Errorf("what is published cannot be served: %w", err)
+	}
 	return a, nil
 }
 
@@ -154,7 +158,7 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 		return err
 	}
 	a.publisher = &publisher{
-		extra: opts.Extra, name: cfg.Name, vault: a.vault, log: a.log, set: a.registry.Set, exposed: exposed(cfg),
+		extra: opts.Extra, since: a.store.CardSince, name: cfg.Name, vault: a.vault, log: a.log, set: a.registry.Set, exposed: exposed(cfg),
 		answers: &answers{cfg: cfg, programs: declared.programs, vault: a.vault, egress: a.egress, log: a.log},
 	}
 	a.claimer = work.NewClaimer(a.store, work.Config{Drain: drain(cfg.Drain), Logger: a.log})
@@ -174,7 +178,7 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 		PublicURL: a.public, MaxBody: cfg.MaxBody, WaitLimit: wait,
 		Callers:     a.callers,
 		Audit:       a.recorder.record,
-		CardSince:   a.store.CardSince,
+		CardSince:   a.publisher.cardSince,
 		Unavailable: unavailable,
 		Logger:      a.log,
 	})
@@ -329,6 +333,9 @@ func (a *App) Run(ctx context.Context) error {
 	a.admin.serve()
 	a.ready.Store(true)
 	a.log.Info("serving", "address", a.Addr(), "url", a.public, "data", a.cfg.Data)
+	if address := a.AdminAddr(); address != "" {
+		a.log.Info("the admin API is served to other machines", "address", address)
+	}
 
 	var failure error
 	select {

@@ -170,6 +170,9 @@ func refusedEntry(fact access.Fact) audit.Entry {
 		At: fact.At, Who: fact.Client, Operation: "authenticate", Outcome: audit.Refused,
 		Reason: string(fact.Reason), KeyID: keyID(fact.Credential), From: fact.Address.String(),
 	}
+	if fact.Party != "" {
+		entry.KeyID += " " + fact.Party
+	}
 	if fact.Client != "" {
 		entry.Party = party(fact.Client)
 	}

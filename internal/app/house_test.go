@@ -71,10 +71,10 @@ spec:
 func move(t *testing.T, cfg config.Config, opts app.Options) *house {
 	t.Helper()
 	h := &house{T: t, cfg: cfg, gate: newGate()}
-	opts.Extra = []app.Published{{
+	opts.Extra = append(opts.Extra, app.Published{
 		Agent: "gate", Answer: h.gate,
 		Skill: a2a.AgentSkill{ID: "gate", Name: "gate", Description: "Waits until it is let go.", Tags: []string{"test"}},
-	}}
+	})
 	h.app, h.stop = serve(t, cfg, opts)
 	token, err := os.ReadFile(filepath.Join(cfg.Data, "admin-token"))
 	if err != nil {

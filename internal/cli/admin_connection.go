@@ -44,9 +44,9 @@ type connection struct {
 	data, admin, tokenFile, ca string
 	timeout                    time.Duration
 
-	// makes says that the command may make a data directory that is missing,
-	// and trial that it leaves everything as it is: instead of a directory that
-	// is missing it has an empty one, for as long as it runs.
+	// makes says that the command may make an installation in a data directory
+	// that is missing or empty, and trial that it leaves everything as it is:
+	// instead of such a directory it has another, for as long as it runs.
 	makes, trial bool
 
 	// quiet keeps warnings back, for a command that tells all it finds.
@@ -110,7 +110,7 @@ func (c *connection) open(ctx context.Context, io streams) (*installation, error
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(cfg.Data); c.trial && errors.Is(err, fs.ErrNotExist) {
+	if there, err := sqlite.Present(cfg.Data); c.trial && err == nil && !there {
 		return c.openEmpty(ctx, cfg)
 	}
 	if c.quiet {
@@ -128,13 +128,7 @@ func (c *connection) settings(io streams) (config.Config, error) {
 	if c.data != "" {
 		cfg.Data = c.data
 	}
-	if _, err := os.Stat(cfg.Data); errors.Is(err, fs.ErrNotExist) && !c.makes {
-		return cfg, &advisedError{
-			err:    fmt.Errorf("there is no data directory %s", shellWord(cfg.Data)),
-			advice: "name that of your installation with --data, or its server with --admin; a new one is made by 'legation serve' and 'legation apply'",
-		}
-	}
-	return cfg, nil
+	return cfg, c.installed(cfg.Data)
 }
 
 // warnings is a log of what a person at a command has to know.
@@ -161,7 +155,9 @@ func (c *connection) openData(ctx context.Context, cfg config.Config, log *slog.
 		held, locked := errors.AsType[*sqlite.LockedError](err)
 		switch {
 		case err == nil:
-			return inProcess(handler, closeStore), nil
+			in := inProcess(handler, closeStore)
+			in.data = cfg.Data
+			return in, nil
 		case !locked:
 			return nil, err
 		}
@@ -225,6 +221,7 @@ func (c *connection) running(ctx context.Context, dir string, held *sqlite.Locke
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	in.data = dir
 	if err := in.reach(ctx); err != nil {
 		return nil, errors.Join(&advisedError{
 			err:    fmt.Errorf("%s uses %s, and at %s, which %s names, nobody answers: %w", holder, dir, said.URL, path, err),

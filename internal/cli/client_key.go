@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/legation/legation/internal/access"
 	"github.com/legation/legation/internal/admin"
 )
 
@@ -144,6 +145,9 @@ be undone; issue another key instead.
 		Example: `  legation client key revoke acme k2x7f4`,
 		Args:    takes(2, "the name of a remote client and the id of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if key, err := access.ParseKey(args[1]); err == nil {
+				return usageError{fmt.Errorf("that is a whole key; give its id, the part after lgn_: %s", key.ID)}
+			}
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
 				_, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"clients", args[0], "keys", args[1]}, see: "legation client key list " + shellWord(args[0])})
 				if err := tellProblems(io, err); err != nil {

@@ -137,11 +137,18 @@ func answerHint(err error, at *remote) string {
 	return ""
 }
 
+// noSkill is what an agent like ours says to a caller that it knows and has
+// nothing for.
+const noSkill = "may use no skill"
+
 // statusHint is about what HTTP itself says. Whoever forbids something and says
 // why needs no guess of ours.
 func statusHint(status int, said string, at *remote) string {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
+		if status == http.StatusForbidden && strings.Contains(said, noSkill) {
+			return "ask the agent's operator to allow you a skill"
+		}
 		if status == http.StatusForbidden && said != "" {
 			return ""
 		}
@@ -189,25 +196,51 @@ func peerHint(err error, at *remote) string {
 
 // skillHint is about a message that names no skill, or none there is.
 func skillHint(said *a2a.Error, card *client.Card) string {
-	about := slices.ContainsFunc(said.Violations, func(v a2a.FieldViolation) bool {
+	at := slices.IndexFunc(said.Violations, func(v a2a.FieldViolation) bool {
 		return strings.Contains(v.Field, "metadata") && strings.Contains(v.Description, server.SkillExtension)
 	})
-	if !about || card == nil || len(card.AgentCard.Skills) == 0 {
+	if at < 0 {
 		return ""
+	}
+	all := offered(said.Violations[at].Description)
+	if all == nil && card != nil {
+		for _, skill := range card.AgentCard.Skills {
+			all = append(all, skill.ID)
+		}
 	}
 	const listed = 20
 	var ids []string
-	for _, skill := range card.AgentCard.Skills[:min(len(card.AgentCard.Skills), listed)] {
-		ids = append(ids, shellWord(line(skill.ID, 100)))
+	for _, id := range all[:min(len(all), listed)] {
+		ids = append(ids, shellWord(line(id, 100)))
 	}
-	if len(ids) == 1 {
-		return "the agent has one skill, " + ids[0] + "; leave --skill out"
+	switch {
+	case len(ids) == 0:
+		return ""
+	case len(ids) == 1:
+		return "the agent has one skill for you, " + ids[0] + "; leave --skill out"
 	}
 	text := "choose one with --skill: " + strings.Join(ids, ", ")
-	if more := len(card.AgentCard.Skills) - listed; more > 0 {
+	if more := len(all) - listed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// offered are the skills that an agent like ours lists where it wants another
+// one: those that this caller may use, which a card need not have.
+func offered(said string) (ids []string) {
+	for _, before := range []string{"which is not one of: ", "there are: "} {
+		if _, list, ok := strings.Cut(said, before); ok {
+			for id := range strings.SplitSeq(list, ", ") {
+				if id == "" || strings.ContainsAny(id, " \t\n") {
+					return nil // that is no list of ids
+				}
+				ids = append(ids, id)
+			}
+			return ids
+		}
+	}
+	return nil
 }
 
 // guardHint is about what the guard does not let through.

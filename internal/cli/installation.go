@@ -26,6 +26,7 @@ type installation struct {
 	transport http.RoundTripper
 	base      *url.URL
 	token     string // empty in this process
+	data      string // the data directory, if it led there
 	close     func() error
 }
 
@@ -88,7 +89,7 @@ func (in *installation) do(ctx context.Context, r request) ([]byte, error) {
 		return nil, fmt.Errorf("read the answer of the admin API: %w", in.unreachable(err))
 	}
 	if resp.StatusCode/100 != 2 {
-		return nil, refused(resp, body, r.see)
+		return nil, in.stale(refused(resp, body, r.see))
 	}
 	return body, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/legation/legation/internal/admin"
+	"github.com/legation/legation/internal/people"
 )
 
 func newPerson(io streams) *cobra.Command {
@@ -40,8 +41,8 @@ kept, and can not be shown again. Roles are viewer, operator, approver and admin
   legation person add auditor --role viewer --not-after 30d`,
 		Args: takes(1, "the name of a person"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if role == "" {
-				return usageError{errors.New("give --role viewer, operator, approver or admin")}
+			if err := knownRole(role); err != nil {
+				return err
 			}
 			end, err := parseNotAfter(notAfter, time.Now())
 			if err := errors.Join(err, out.check()); err != nil {
@@ -51,11 +52,15 @@ kept, and can not be shown again. Roles are viewer, operator, approver and admin
 				if err := notThere(ctx, in, args[0]); err != nil && !replace {
 					return err
 				}
+				path, loses := in.holds(ctx, args[0])
 				issued, raw, err := fetch[admin.IssuedToken](ctx, in, request{
 					method: http.MethodPut, path: []string{"people", args[0]}, body: admin.PutPerson{Role: role, NotAfter: end},
 				})
 				if err != nil {
 					return err
+				}
+				if loses {
+					defer void(io, path)
 				}
 				return shownOnce(io, raw, issued.Token, &out,
 					fmt.Sprintf("This is the token of %s, %s. It is not kept, and not shown again.%s",
@@ -69,6 +74,18 @@ kept, and can not be shown again. Roles are viewer, operator, approver and admin
 	out.flag(cmd, "the person and the token")
 	to.flags(cmd)
 	return cmd
+}
+
+// knownRole reads what somebody may do.
+func knownRole(role string) error {
+	const all = "viewer, operator, approver or admin"
+	switch _, err := people.ParseRole(role); {
+	case role == "":
+		return usageError{errors.New("give --role " + all)}
+	case err != nil:
+		return usageError{fmt.Errorf("--role: %q is not %s", cut(role, 60), all)}
+	}
+	return nil
 }
 
 // notThere keeps a token from becoming void by accident.
@@ -117,8 +134,12 @@ func newPersonRemove(io streams) *cobra.Command {
 		Args:    takes(1, "the name of a person"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
+				path, loses := in.holds(ctx, args[0])
 				if _, err := in.do(ctx, request{method: http.MethodDelete, path: []string{"people", args[0]}, see: "legation person list"}); err != nil {
 					return err
+				}
+				if loses {
+					defer void(io, path)
 				}
 				_, err := fmt.Fprintf(io.out, "%s may no longer administer.\n", line(args[0], maxName))
 				return err

@@ -30,12 +30,15 @@ func newSecretPut(io streams) *cobra.Command {
 	to := connection{makes: true}
 	var out output
 	var file string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "put NAME",
 		Short: "Set the value of a secret",
 		Long: `Put reads a value from standard input, or from a file, and stores it as a new
 version of the secret. The newest version is used from then on, by what does not
 name another one as NAME@VERSION. One newline at the end is not part of the value.
+A value that what uses the secret can not use, such as a signing key that is none,
+is refused unless it is forced.
 
 The value is not taken from the command line, where others could see it, and not
 typed at a terminal, where it would be shown.
@@ -57,7 +60,7 @@ typed at a terminal, where it would be shown.
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
 				stored, raw, err := fetch[admin.Secret](ctx, in, request{
 					method: http.MethodPut, path: []string{"secrets", args[0]}, body: value, kind: admin.TypeBytes,
-				})
+				}.with("force", flagText(force)))
 				switch {
 				case err != nil:
 					return err
@@ -70,6 +73,7 @@ typed at a terminal, where it would be shown.
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "file that holds the value (default standard input)")
+	cmd.Flags().BoolVar(&force, "force", false, "store it even if what uses the secret can not use it")
 	out.flag(cmd, "what was stored, without the value")
 	to.flags(cmd)
 	return cmd

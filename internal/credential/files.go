@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type files struct {
 	pair   *tls.Certificate
 	err    error // of the last reading
 	looked time.Time
+	count  int64 // of different certificates so far
 }
 
 func newFiles(certificate, key string, cfg Config) *files {
@@ -49,6 +51,14 @@ func (f *files) current() (*tls.Certificate, error) {
 	return f.pair, nil
 }
 
+// version counts the certificates that the files have had.
+func (f *files) version() int64 {
+	_, _ = f.current() // what is wrong with it shows when it is used
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.count
+}
+
 func (f *files) look() {
 	certificate, err := readFile(f.certificate)
 	if err != nil {
@@ -65,6 +75,9 @@ func (f *files) look() {
 	if err != nil {
 		f.failed(err)
 		return
+	}
+	if f.pair == nil || !bytes.Equal(f.pair.Leaf.Raw, pair.Leaf.Raw) {
+		f.count++
 	}
 	f.pair, f.err = &pair, nil
 }

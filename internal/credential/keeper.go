@@ -22,9 +22,10 @@ type Vault interface {
 }
 
 // Clients makes the client with which the token endpoint and the issuer of a
-// party are asked: a guarded one of its own, that presents no certificate. It is
+// party are asked: a guarded one of its own, that presents no certificate, and
+// for which the roots, in PEM, may vouch besides those of this machine. It is
 // closed after use and may be called by several goroutines at a time.
-type Clients func(party string, exceptions []registry.Exception) (*guard.Client, error)
+type Clients func(party string, exceptions []registry.Exception, roots string) (*guard.Client, error)
 
 // Config tunes a [Keeper]. The zero value is ready to use.
 type Config struct {

@@ -154,7 +154,7 @@ var cells = map[credential.Kind]map[string]cell{
 				}
 			})
 			return spec
-		}, words: `speaks for the issuer "https://other.example", which is not letter by letter the one in spec.credential.oauth2.issuer`, lasting: true},
+		}, words: `speaks for another issuer, which is not letter by letter the one in spec.credential.oauth2.issuer`, lasting: true},
 		"none": {prepare: without(oauth2(secretText)), words: "the agent's card asks for credentials, and none were given"},
 	},
 	credential.MTLS: {

@@ -3,6 +3,7 @@ package credential
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -79,10 +80,13 @@ func (s *Source) judge(found *document, issuer *url.URL) (endpoint, error) {
 	case found == nil:
 		return endpoint{}, s.fault(Foreign, host, "has no metadata of the issuer; check spec.credential.oauth2.issuer, or set tokenURL instead")
 	case found.Issuer != string(s.spec.OAuth2.Issuer):
-		return endpoint{}, s.fault(Foreign, host, "speaks for the issuer "+strconv.Quote(bounded(found.Issuer))+
+		return endpoint{}, s.fault(Foreign, host, "speaks for "+almost(found.Issuer, string(s.spec.OAuth2.Issuer))+
 			", which is not letter by letter the one in spec.credential.oauth2.issuer; nothing was sent to its token endpoint")
 	case found.TokenURL == "":
 		return endpoint{}, s.fault(Foreign, host, "names no token endpoint in the issuer's metadata")
+	}
+	if target, err := url.Parse(found.TokenURL); err == nil && target.Hostname() != "" && issuer.Scheme == "https" && target.Scheme != "https" {
+		return endpoint{}, s.fault(Foreign, host, "is reached by https and names a token endpoint that is not, so the client's secret would be sent in the clear")
 	}
 	where := endpoint{url: found.TokenURL, style: oauth2.AuthStyleInHeader}
 	switch {
@@ -93,6 +97,52 @@ func (s *Source) judge(found *document, issuer *url.URL) (endpoint, error) {
 		return endpoint{}, s.fault(Foreign, host, "says that its token endpoint takes no client secrets, and nothing else is known here")
 	}
 	return where, nil
+}
+
+// almost names another issuer: what a slash sets apart is told, and nothing else is
+// repeated, as the issuer may have been sent the secret before.
+func almost(said, wanted string) string {
+	switch {
+	case said == wanted+"/":
+		return "the issuer with a slash at its end"
+	case said+"/" == wanted:
+		return "the issuer without the slash at its end"
+	case said == "":
+		return "no issuer"
+	}
+	return "another issuer"
+}
+
+// clientFor asks a token endpoint that the metadata names. Exceptions are of a
+// person for what is in the document: at another host than the issuer's only those
+// count that name it.
+func (s *Source) clientFor(target *url.URL) (*guard.Client, error) {
+	exceptions := s.exceptions
+	if issuer, err := url.Parse(string(s.spec.OAuth2.Issuer)); err != nil || !strings.EqualFold(issuer.Hostname(), target.Hostname()) {
+		exceptions = nil
+		for _, e := range s.exceptions {
+			if names(string(e), target.Hostname()) {
+				exceptions = append(exceptions, e)
+			}
+		}
+	}
+	client, err := s.keeper.clients(s.party, exceptions, s.spec.OAuth2.Roots)
+	if err != nil {
+		e := s.fault(Unusable, "", "the token endpoint can not be asked under spec.exceptions")
+		e.Err = err
+		return nil, e
+	}
+	return client, nil
+}
+
+// names reports whether an exception is for a host, at whatever port, and not for
+// a range of addresses.
+func names(exception, host string) bool {
+	name := exception
+	if at, _, err := net.SplitHostPort(exception); err == nil {
+		name = at
+	}
+	return strings.EqualFold(strings.Trim(name, "[]"), host)
 }
 
 // read reads one metadata document, nil if there is none.

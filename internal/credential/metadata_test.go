@@ -1,9 +1,11 @@
 package credential_test
 
 import (
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/oauth2-proxy/mockoidc"
 
 	"github.com/legation/legation/a2a"
+	"github.com/legation/legation/guard"
 	"github.com/legation/legation/internal/credential"
 	"github.com/legation/legation/internal/registry"
 )
@@ -103,6 +106,18 @@ func TestDiscovery(t *testing.T) {
 			name: "a private place", asked: []string{rfc}, reason: credential.Foreign, words: `host "10.0.0.1" is a private address`,
 			metadata: func(i *issuer, _ string) (int, any) {
 				return 200, object{"issuer": i.server.URL, "token_endpoint": "https://10.0.0.1/token"}
+			},
+		},
+		{
+			name: "in the clear", asked: []string{rfc}, reason: credential.Foreign, words: "a token endpoint that is not, so the client's secret would be sent in the clear",
+			metadata: func(i *issuer, _ string) (int, any) {
+				return 200, object{"issuer": i.server.URL, "token_endpoint": strings.Replace(i.server.URL, "https", "http", 1) + "/token"}
+			},
+		},
+		{
+			name: "another secret", asked: []string{rfc}, reason: credential.Foreign, words: "speaks for another issuer, which",
+			metadata: func(i *issuer, _ string) (int, any) {
+				return 200, object{"issuer": "https://" + secretText + ".example", "token_endpoint": i.server.URL + "/token"}
 			},
 		},
 		{
@@ -248,5 +263,56 @@ func TestAgainstAnotherProvider(t *testing.T) {
 	w.clock.add(provider.AccessTTL)
 	if err := ask(); err == nil || !strings.Contains(err.Error(), `"invalid_request": it does not understand the request`) {
 		t.Errorf("error = %v, want the provider's", err)
+	}
+}
+
+// Exceptions are for what is in the document. They do not extend to a host that
+// nobody but the metadata names, unless they name it themselves.
+func TestExceptionsAndMetadata(t *testing.T) {
+	for name, tt := range map[string]struct {
+		exceptions []registry.Exception
+		host       string
+		reason     credential.Reason
+	}{
+		"the issuer's host":         {[]registry.Exception{"127.0.0.0/8"}, "127.0.0.1", ""},
+		"a host that is named":      {[]registry.Exception{"127.0.0.0/8", "LOCALHOST"}, "localhost", credential.Unavailable}, // by its certificate
+		"another host of the range": {[]registry.Exception{"127.0.0.0/8"}, "localhost", credential.Foreign},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("client-secret", secretText)
+			w.keeper = credential.New(w.vault, func(_ string, exceptions []registry.Exception, _ string) (*guard.Client, error) {
+				policy := w.policy()
+				policy.AllowHosts = nil
+				policy.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+					return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+				}
+				for _, e := range exceptions {
+					if prefix, err := netip.ParsePrefix(string(e)); err == nil {
+						policy.AllowCIDRs = append(policy.AllowCIDRs, prefix)
+					} else {
+						policy.AllowHosts = append(policy.AllowHosts, string(e))
+					}
+				}
+				return guard.New(policy)
+			}, credential.Config{Now: w.clock.now})
+			w.issuer.set(func(i *issuer) {
+				i.client = secretText
+				i.metadata = func(string) (int, any) {
+					return 200, map[string]any{"issuer": i.server.URL, "token_endpoint": strings.Replace(i.server.URL, "127.0.0.1", tt.host, 1) + "/token"}
+				}
+			})
+			source, err := w.keeper.For("partner", 1, w.agent.server.URL, w.issuer.oauth(w.issuer.byIssuer("")), tt.exceptions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.reason != "" {
+				if failed := w.refused(source); failed.Reason != tt.reason {
+					t.Errorf("error %q for the reason %s, want %s", failed, failed.Reason, tt.reason)
+				}
+				return
+			}
+			w.token(source, false)
+		})
 	}
 }

@@ -3,6 +3,7 @@ package credential_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/legation/legation/guard"
 	"github.com/legation/legation/internal/credential"
 	"github.com/legation/legation/internal/registry"
 )
@@ -243,6 +245,64 @@ func TestWhoseTokenItIs(t *testing.T) {
 	}
 }
 
+// The life of a token is told in many ways, and none of them is in the way.
+func TestLivesOfTokens(t *testing.T) {
+	for said, want := range map[string]time.Duration{
+		"600": 10 * time.Minute, "600.0": 10 * time.Minute, "6e2": 10 * time.Minute, `"600"`: 10 * time.Minute, `"600.9"`: 10 * time.Minute,
+		"1e12": 24 * time.Hour, "99999999999999999999999": 24 * time.Hour, "1e999": 24 * time.Hour,
+		"-5": 5 * time.Minute, "0": 5 * time.Minute, "null": 5 * time.Minute, `"soon"`: 5 * time.Minute, "true": 5 * time.Minute, "[]": 5 * time.Minute,
+	} {
+		w, source := granted(t)
+		w.issuer.set(func(i *issuer) {
+			i.answer = says(200, "application/json", `{"access_token":"some-token","token_type":"Bearer","expires_in":`+said+`}`)
+		})
+		ends, err := source.Check(t.Context(), "alice")
+		if got := ends.Sub(w.clock.now()); err != nil || got != want {
+			t.Errorf("%s: the token ends in %v, %v, want %v", said, got, err, want)
+		}
+	}
+}
+
+// REQ-GEN-04, REQ-GEN-09: whatever a token endpoint makes of the secret in what is
+// not even HTTP, nobody is told.
+func TestTokenEndpointsThatRepeatTheSecret(t *testing.T) {
+	for name, answer := range map[string]string{
+		"no HTTP":         secretText + "\r\n\r\n",
+		"a status":        "HTTP/1.1 " + secretText + " x\r\n\r\n",
+		"a header":        "HTTP/1.1 200 OK\r\n" + secretText + "\r\n\r\n",
+		"a length":        "HTTP/1.1 200 OK\r\nContent-Length: " + secretText + "\r\n\r\n",
+		"an encoding":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + secretText + "\r\n\r\n",
+		"a redirect":      "HTTP/1.1 302 Found\r\nLocation: https://" + secretText + ".evil.example/\r\nContent-Length: 0\r\n\r\n",
+		"a redirect back": "HTTP/1.1 302 Found\r\nLocation: /" + secretText + "\r\nContent-Length: 0\r\n\r\n",
+	} {
+		w, source := granted(t)
+		w.issuer.set(func(i *issuer) {
+			i.answer = func(rw http.ResponseWriter, _ *http.Request) bool {
+				conn, _, err := rw.(http.Hijacker).Hijack()
+				if err != nil {
+					t.Error(err)
+					return true
+				}
+				defer conn.Close()
+				_, _ = conn.Write([]byte(answer))
+				return true
+			}
+		})
+		failed := w.refused(source)
+		if failed.Host != "127.0.0.1" {
+			t.Errorf("%s: error %q", name, failed)
+		}
+		told := failed.Error()
+		for err := error(failed); err != nil; err = errors.Unwrap(err) {
+			told += fmt.Sprintf(" %+v", err)
+		}
+		if away, ok := errors.AsType[*guard.RedirectError](failed); ok {
+			told += away.Host
+		}
+		w.silent(told)
+	}
+}
+
 // status answers with an HTTP status and nothing to read.
 func status(code int, retryAfter string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
@@ -288,8 +348,8 @@ func TestWhatATokenEndpointAnswers(t *testing.T) {
 		{"elsewhere", func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "https://elsewhere.example/", http.StatusTemporaryRedirect)
 			return true
-		}, credential.Foreign, `a redirect to host "elsewhere.example"; redirects are not followed`},
-		{"cut", func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }, credential.Unavailable, "can not be asked for a token: guard: POST to host"},
+		}, credential.Foreign, `a redirect to another place; redirects are not followed`},
+		{"cut", func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }, credential.Unavailable, "can not be asked for a token: the connection was lost"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, source := granted(t)

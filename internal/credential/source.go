@@ -106,6 +106,16 @@ func (s *Source) Certificate() func(*tls.CertificateRequestInfo) (*tls.Certifica
 	}
 }
 
+// Version is another number whenever the files of a client certificate have had
+// another one since. A connection goes on with what was shown when it was made.
+// The files are looked at once a second at most.
+func (s *Source) Version() int64 {
+	if s.files == nil {
+		return 0
+	}
+	return s.files.version()
+}
+
 // Check obtains the credential without sending it to the party, and returns when
 // it ends; zero means that this is not known. A secret that is opened for it is
 // recorded as used. The error is an *[Error], or the context's.

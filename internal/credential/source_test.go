@@ -27,7 +27,7 @@ func (f vaultFunc) Open(ctx context.Context, ref vault.Reference, use vault.Use)
 	return f(ctx, ref, use)
 }
 
-func noClients(string, []registry.Exception) (*guard.Client, error) {
+func noClients(string, []registry.Exception, string) (*guard.Client, error) {
 	return nil, errors.New("none can be made")
 }
 
@@ -168,7 +168,7 @@ func TestTokensNeedWhatTheyNeed(t *testing.T) {
 	})
 	for words, clients := range map[string]credential.Clients{
 		"the token endpoint can not be asked under spec.exceptions: none can be made": noClients,
-		"secret x (spec.credential.oauth2.secret) is empty":                           func(string, []registry.Exception) (*guard.Client, error) { return guard.New(guard.Policy{}) },
+		"secret x (spec.credential.oauth2.secret) is empty":                           func(string, []registry.Exception, string) (*guard.Client, error) { return guard.New(guard.Policy{}) },
 	} {
 		source, err := credential.New(empty, clients, credential.Config{}).For("partner", 1, "https://a.example", spec, nil)
 		if err != nil {
@@ -186,7 +186,7 @@ func TestFetchingHasADeadline(t *testing.T) {
 		peer := testkit.NewPeer(t, testkit.Hang())
 		keeper := credential.New(vaultFunc(func(context.Context, vault.Reference, vault.Use) (vault.Value, error) {
 			return vault.NewValue([]byte(secretText)), nil
-		}), func(string, []registry.Exception) (*guard.Client, error) { return guard.New(peer.Policy()) }, credential.Config{})
+		}), func(string, []registry.Exception, string) (*guard.Client, error) { return guard.New(peer.Policy()) }, credential.Config{})
 		spec := registry.Credential{OAuth2: &registry.OAuth2{TokenURL: registry.URL(peer.URL + "/token"), ClientID: "me", Secret: "x"}}
 		source, err := keeper.For("partner", 1, "https://a.example", spec, nil)
 		if err != nil {

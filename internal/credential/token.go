@@ -3,6 +3,8 @@ package credential
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -44,7 +46,7 @@ func (s *Source) accessToken(ctx context.Context, who string, renew bool) (token
 // fetch asks for a token (RFC 6749, section 4.4).
 func (s *Source) fetch(ctx context.Context, who string) (token, error) {
 	spec := s.spec.OAuth2
-	client, err := s.keeper.clients(s.party, s.exceptions)
+	client, err := s.keeper.clients(s.party, s.exceptions, spec.Roots)
 	if err != nil {
 		e := s.fault(Unusable, "", "the token endpoint can not be asked under spec.exceptions")
 		e.Err = err
@@ -64,6 +66,14 @@ func (s *Source) fetch(ctx context.Context, who string) (token, error) {
 		return token{}, s.fault(Unusable, "", "the URL of the token endpoint can not be used")
 	}
 	host := target.Hostname()
+	if spec.TokenURL == "" {
+		stricter, err := s.clientFor(target)
+		if err != nil {
+			return token{}, err
+		}
+		defer stricter.Close()
+		client = stricter
+	}
 	secret, err := s.open(ctx, spec.Secret, "oauth2.secret", vault.Use{Who: who, Purpose: string(s.kind), Host: host})
 	if err != nil {
 		return token{}, err
@@ -80,7 +90,9 @@ func (s *Source) fetch(ctx context.Context, who string) (token, error) {
 		asked.EndpointParams = url.Values{"audience": {spec.Audience}}
 	}
 	began := s.keeper.cfg.Now()
-	answer, err := asked.Token(context.WithValue(ctx, oauth2.HTTPClient, client.HTTP()))
+	asking := client.HTTP()
+	asking.Transport = wholeSeconds{asking.Transport}
+	answer, err := asked.Token(context.WithValue(ctx, oauth2.HTTPClient, asking))
 	if err != nil {
 		s.grant.metadata = metadata{} // it may have moved
 		return token{}, s.refusal(ctx, host, err)
@@ -157,22 +169,47 @@ func (s *Source) refusal(ctx context.Context, host string, err error) error {
 // unreached is the error of a request without an answer that could be read. What
 // the answer is instead is for the words given.
 func (s *Source) unreached(ctx context.Context, host string, err error, instead string) error {
-	network, ok := errors.AsType[*url.Error](err)
-	if !ok {
+	if _, ok := errors.AsType[*url.Error](err); !ok {
 		if ctx.Err() != nil {
 			return s.fault(Unavailable, host, "did not answer in time")
 		}
 		return s.fault(Foreign, host, instead)
 	}
 	e := s.fault(Unavailable, host, "can not be asked for a token")
-	e.Err = network.Err // without the URL
-	_, redirected := errors.AsType[*guard.RedirectError](err)
-	_, misspelt := errors.AsType[*guard.URLError](err)
-	_, forbidden := errors.AsType[*guard.AddressError](err)
-	if redirected || misspelt || forbidden {
-		e.Reason = Foreign
-	}
+	e.Err, e.Reason = cause(err)
 	return e
+}
+
+// cause is what may be told of an error of the network: what the guard found
+// before it sent anything. All else may be in the words of whoever was sent the
+// secret, and is told in ours.
+func cause(err error) (error, Reason) {
+	if written, ok := errors.AsType[*guard.URLError](err); ok {
+		return written, Foreign
+	}
+	if address, ok := errors.AsType[*guard.AddressError](err); ok {
+		return address, Foreign
+	}
+	if dial, ok := errors.AsType[*guard.DialError](err); ok {
+		return dial, Unavailable
+	}
+	if proxy, ok := errors.AsType[*guard.ProxyError](err); ok {
+		return proxy, Unavailable
+	}
+	if away, ok := errors.AsType[*guard.RedirectError](err); ok {
+		return &guard.RedirectError{Status: away.Status, From: away.From}, Foreign
+	}
+	if large, ok := errors.AsType[*guard.TooLargeError](err); ok {
+		return large, Foreign
+	}
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
+		return errors.New("there was no whole answer in time"), Unavailable
+	case ok, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the connection was lost"), Unavailable
+	}
+	return errors.New("the answer is not one of HTTP"), Unavailable
 }
 
 // keptFor is how long a failure is told again before the endpoint is asked anew.

@@ -48,8 +48,13 @@ func (m MTLS) rules(r *reporter, at string) {
 		return
 	}
 	r.needs(m.Roots != "", at+".roots", "add the certificates of the authorities that may vouch for the name, in PEM")
-	if m.Roots != "" && !certificates(m.Roots) {
-		r.report(at+".roots", "these are not certificates in PEM, or more than 16", "copy them with their BEGIN and END lines, and no private key")
+	r.roots(at+".roots", m.Roots)
+}
+
+// roots reports what are no certificates.
+func (r *reporter) roots(path, text string) {
+	if text != "" && !certificates(text) {
+		r.report(path, "these are not certificates in PEM, or more than 16", "copy them with their BEGIN and END lines, and no private key")
 	}
 }
 

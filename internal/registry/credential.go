@@ -6,6 +6,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/legation/legation/card"
 )
 
 // Header is the name of an HTTP header that may carry a credential.
@@ -45,9 +49,9 @@ func (b Base64URL) check() string {
 
 func (b Base64URL) size() int { return base64.RawURLEncoding.DecodedLen(len(b)) }
 
-// rules checks that the members fit the family. Whether a point lies on its
-// curve is found out when the key is used.
+// rules checks that the members fit the family, and that they are a key.
 func (k JWK) rules(r *reporter, at string) {
+	known := len(r.problems)
 	type form struct {
 		alg          Algorithm
 		crv          Curve
@@ -94,6 +98,16 @@ func (k JWK) rules(r *reporter, at string) {
 			r.report(at+"."+c.name, "the value has not the length that the curve asks for", "copy the public key whole, as the agent's JWKS has it")
 		}
 	}
+	if len(r.problems) > known {
+		return
+	}
+	written, err := json.Marshal(k)
+	if err == nil {
+		_, err = card.ParseJWKS(written)
+	}
+	if err != nil {
+		r.report(at, "this is no key that can be used", "copy the public key whole, as the agent's JWKS has it")
+	}
 }
 
 func (c Credential) rules(r *reporter, exceptions []Exception) {
@@ -108,6 +122,7 @@ func (c Credential) rules(r *reporter, exceptions []Exception) {
 		r.url("credential.oauth2.tokenURL", o.TokenURL, exceptions)
 		r.url("credential.oauth2.issuer", o.Issuer, exceptions)
 		unique(r, "credential.oauth2.scopes", o.Scopes)
+		r.roots("credential.oauth2.roots", o.Roots)
 	}
 	if m := c.MTLS; m != nil {
 		files := m.CertificateFile != "" || m.KeyFile != ""

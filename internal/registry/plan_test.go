@@ -146,6 +146,23 @@ func wantPlan(t *testing.T, p registry.Plan, want string) {
 	}
 }
 
+// A secret that is to be deleted may be named: it is none of those that were
+// pasted where a name belongs.
+func TestWhoNeedsWhatIsDeleted(t *testing.T) {
+	current := plan(t, registry.Set{}, `
+kind: Secret
+name: card-key
+---
+kind: Provider
+name: p
+spec: {type: openai, baseURL: "https://models.example", secret: card-key}`, registry.Options{}).Set()
+	_, err := registry.NewPlan(current, nil, registry.Options{Delete: []registry.ID{{Kind: registry.KindSecret, Name: "card-key"}}})
+	const want = `Provider/p: spec.secret: needs Secret/card-key, which would be gone (change that first, then delete it)`
+	if err == nil || err.Error() != want {
+		t.Errorf("NewPlan() error = %v, want %s", err, want)
+	}
+}
+
 func TestAChangeThatLeavesSomethingBrokenIsRefused(t *testing.T) {
 	current := plan(t, registry.Set{}, base, registry.Options{}).Set()
 	tests := map[string]struct {
@@ -153,8 +170,8 @@ func TestAChangeThatLeavesSomethingBrokenIsRefused(t *testing.T) {
 		opts registry.Options
 		want string
 	}{
-		"delete what is used": {"", registry.Options{Delete: []registry.ID{{Kind: registry.KindProvider, Name: "p"}}}, `Configuration/c: spec.provider: there is no provider "p" (there is none at all)`},
-		"prune what is used":  {"kind: RemoteClient\nname: r\nspec: {skills: [a/one]}", registry.Options{Prune: true}, `RemoteClient/r: spec.skills[0]: there is no agent "a"`},
+		"delete what is used": {"", registry.Options{Delete: []registry.ID{{Kind: registry.KindProvider, Name: "p"}}}, `Configuration/c: spec.provider: needs Provider/p, which would be gone (change that first, then delete it)`},
+		"prune what is used":  {"kind: RemoteClient\nname: r\nspec: {skills: [a/one]}", registry.Options{Prune: true}, `RemoteClient/r: spec.skills[0]: needs Agent/a, which would be gone`},
 		"take a skill away":   {"kind: Agent\nname: a\nspec: {card: {description: d}, skills: [{id: two, configuration: c, description: d}]}", registry.Options{}, `RemoteClient/r: spec.skills[0]: agent a has no skill "one" (there are: two)`},
 		"two texts":           {"kind: Secret\nname: s", registry.Options{}, "Secret/s: was given twice"},
 	}

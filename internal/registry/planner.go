@@ -131,27 +131,36 @@ func (p *planner) plan() (Plan, error) {
 }
 
 func (p *planner) problems() Problems {
-	wrong := append(p.wrong, resolve(p.future, p.left, p.opts.Host)...)
+	gone := make(map[ID]bool)
+	for _, change := range p.changes {
+		if change.Action == Delete {
+			gone[change.ID] = true
+		}
+	}
+	wrong := append(p.wrong, resolve(p.future, p.left, gone, p.opts.Host)...)
 	if len(p.future)+len(p.left) > maxRegistered && len(p.future)+len(p.left) > len(p.was)+len(p.unread) {
 		wrong = append(wrong, Problem{Words: fmt.Sprintf("there would be more than %d documents", maxRegistered), Next: "delete some first"})
 	}
 	if len(wrong) == 0 {
 		return nil
 	}
-	// What was wrong before does not keep anybody from another change, such as
-	// the revocation of a key.
 	touched := make(map[string]bool)
 	for _, change := range p.changes {
-		if change.Action != Unchanged {
-			touched[change.ID.String()] = true
-		}
+		touched[change.ID.String()] = change.Action != Unchanged || p.desired[change.ID]
 	}
+	// What was wrong before does not keep anybody from another change, such as
+	// the revocation of a key, of the very document too.
 	type fault struct{ document, path, words string }
 	before := make(map[fault]bool)
-	for _, one := range resolve(p.current.Documents, p.current.Unreadable, p.opts.Host) {
-		before[fault{one.Document, one.Path, one.Words}] = !touched[one.Document]
+	for _, one := range resolve(p.current.Documents, p.current.Unreadable, nil, p.opts.Host) {
+		before[fault{one.Document, one.Path, one.Words}] = p.opts.whole || !touched[one.Document]
 	}
 	return slices.DeleteFunc(wrong, func(one Problem) bool {
+		// A server must start though somebody uses what it publishes no more;
+		// Faults tells of it. Who shall be at the root is another question.
+		if p.opts.publish && !touched[one.Document] && one.Path != "spec.root" {
+			return one.Document != ""
+		}
 		return before[fault{one.Document, one.Path, one.Words}]
 	})
 }

@@ -55,7 +55,8 @@ func Readiness(doc Document, refs Refs) (State, []string) {
 		missing(spec.Send == "", "nothing may be sent: set spec.send to the highest data class that the agent may receive")
 		missing(spec.Returns == "", "what comes back is not classified: set spec.returns to its data class")
 		missing(spec.Credential == Credential{}, "there is no credential: set spec.credential, to none: true if the agent asks for none")
-		missing(!spec.Pin.AllowUnsigned && !spec.Pin.usable(), "no key is pinned that is not revoked: add the agent's public key to spec.pin.keys, or set spec.pin.allowUnsigned if it does not sign its card")
+		missing(len(spec.Pin.Keys) > 0 && !spec.Pin.usable(), "every pinned key is revoked: add a key of the agent that is not to spec.pin.keys")
+		missing(!spec.Pin.AllowUnsigned && len(spec.Pin.Keys) == 0, "no key is pinned: add the agent's public key to spec.pin.keys, or set spec.pin.allowUnsigned if it does not sign its card")
 	}
 	if refs.HasValue != nil {
 		named := secrets(doc.Spec)

@@ -196,7 +196,7 @@ func TestWhatIsWrongIsRefused(t *testing.T) {
 	n.apply(base, registry.Options{})
 	before := n.Set()
 	_, err := n.Apply(t.Context(), "ada", nil, registry.Options{Delete: []registry.ID{{Kind: registry.KindProvider, Name: "p"}}})
-	n.refused(before, err, `there is no provider "p"`)
+	n.refused(before, err, `needs Provider/p, which would be gone`)
 	for _, author := range []string{"", "a\nb", "a\x00", strings.Repeat("a", 257)} {
 		if _, err := n.Apply(t.Context(), author, decode(t, secret("s")), registry.Options{}); err == nil {
 			t.Errorf("Apply() by %q succeeded", author)
@@ -233,6 +233,24 @@ func TestTheStoreFails(t *testing.T) {
 	if err := n.Refresh(t.Context()); !errors.Is(err, sqlite.ErrClosed) {
 		t.Errorf("Refresh() error = %v, want that of the store", err)
 	}
+}
+
+// A commit that fails may be stored all the same, and then it counts.
+func TestWhatIsStoredIsTold(t *testing.T) {
+	n := newNode(t)
+	lost := errors.New("the answer was lost")
+	ctx, cancel := context.WithCancel(t.Context())
+	faulty := open(t, n.store, between{n.store, func(ctx context.Context, plan registry.Plan, effects work.Effects) error {
+		cancel()
+		return errors.Join(n.store.Commit(ctx, plan, effects), lost)
+	}}, registry.Host{})
+	var told watched
+	faulty.Watch(told.told)
+	if _, err := faulty.Apply(ctx, "ada", decode(t, secret("s")), registry.Options{}); !errors.Is(err, lost) {
+		t.Errorf("Apply() error = %v, want that of the store", err)
+	}
+	faulty.tells("1: Secret/s@1")
+	told.want(t, "0:", "1: Secret/s@1")
 }
 
 func TestEditsAreOfADocumentAsItIs(t *testing.T) {

@@ -1,5 +1,12 @@
 package registry
 
+import (
+	"net/url"
+	"strings"
+
+	"github.com/legation/legation/card"
+)
+
 // Effect says what a remote agent's work does to the world.
 type Effect string
 
@@ -100,6 +107,10 @@ type RemoteAgent struct {
 	// Exceptions are hosts and ranges that may be reached although they are not
 	// public or not https.
 	Exceptions []Exception `json:"exceptions,omitzero" max:"64"`
+
+	// Roots are authorities, in PEM, that may vouch for the agent's certificate
+	// besides those that this machine trusts.
+	Roots string `json:"roots,omitzero" max:"65536"`
 }
 
 // Pin is who we expect behind a card.
@@ -224,6 +235,11 @@ type OAuth2 struct {
 
 	// Scopes are what the token is for.
 	Scopes []string `json:"scopes,omitzero" max:"64"`
+
+	// Roots are authorities, in PEM, that may vouch for the certificates of the
+	// issuer and of where tokens are fetched, besides those that this machine
+	// trusts.
+	Roots string `json:"roots,omitzero" max:"65536"`
 }
 
 // Certificate is a client certificate with its key: a secret that holds both in
@@ -279,9 +295,16 @@ func (*RemoteAgent) Kind() Kind { return KindRemoteAgent }
 func (a *RemoteAgent) rules(r *reporter) {
 	r.url("url", a.URL, a.Exceptions)
 	r.url("cardURL", a.CardURL, a.Exceptions)
+	if u, err := url.Parse(string(a.CardURL)); err == nil && a.CardURL != "" && !strings.HasSuffix(strings.ToLower(u.Path), ".json") {
+		r.report("cardURL", "leads to no card: its path does not end in .json", "write the URL of the card itself, or leave it out if the card is at the well-known path below url")
+	}
+	if a.MinVersion != "" && !card.Semantic(a.MinVersion) {
+		r.report("minVersion", quoted(a.MinVersion)+" is no semantic version, and only those have an order", "write three numbers such as 1.2.0, or leave it out")
+	}
 	unique(r, "exceptions", a.Exceptions)
 	unique(r, "extensions.offered", a.Extensions.Offered)
 	unique(r, "extensions.required", a.Extensions.Required)
+	r.roots("roots", a.Roots)
 	a.Pin.rules(r)
 	a.Credential.rules(r, a.Exceptions)
 }

@@ -20,14 +20,14 @@ type Host struct {
 // itself: names that lead nowhere, fallbacks that go in circles, two remote
 // clients with the same credential. The documents must be all there will be.
 // The error is [Problems]. Whether a party can be reached plays no part.
-func Resolve(docs []Document, host Host) error { return resolve(docs, nil, host).err() }
+func Resolve(docs []Document, host Host) error { return resolve(docs, nil, nil, host).err() }
 
 // resolve returns all there is to tell. What cannot be read may be named, and
-// nothing else is known of it.
-func resolve(docs []Document, unreadable []Unreadable, host Host) Problems {
+// nothing else is known of it. What is gone was there until now.
+func resolve(docs []Document, unreadable []Unreadable, gone map[ID]bool, host Host) Problems {
 	docs = sorted(docs)
 	s := &future{
-		host: host, names: make(map[Kind][]Name), specs: make(map[ID]Spec),
+		host: host, gone: gone, names: make(map[Kind][]Name), specs: make(map[ID]Spec),
 		tokens: make(map[URL][]tokenOf), taken: make(map[identity]Document),
 	}
 	var problems Problems
@@ -63,7 +63,7 @@ func resolve(docs []Document, unreadable []Unreadable, host Host) Problems {
 			s.configuration(r, spec)
 		case *Agent:
 			for i, skill := range spec.Skills {
-				known(r, index("skills", i)+".configuration", skill.Configuration, s.names[KindConfiguration], "there is no configuration")
+				s.known(r, index("skills", i)+".configuration", ID{KindConfiguration, skill.Configuration}, "there is no configuration")
 			}
 			if spec.Root && root.Name != "" {
 				r.report("root", "agent "+string(root.Name)+" is at the root already", "take root from one of them")
@@ -81,6 +81,7 @@ func resolve(docs []Document, unreadable []Unreadable, host Host) Problems {
 // future is all documents there will be.
 type future struct {
 	host  Host
+	gone  map[ID]bool
 	names map[Kind][]Name
 	specs map[ID]Spec
 
@@ -88,8 +89,22 @@ type future struct {
 	taken  map[identity]Document
 }
 
-// secret checks the name of a secret, and does not repeat it.
+// known reports a document that is named and will not be there.
+func (s *future) known(r *reporter, path string, id ID, none string) {
+	if s.gone[id] {
+		r.report(path, "needs "+id.String()+", which would be gone", "change that first, then delete it")
+		return
+	}
+	known(r, path, id.Name, s.names[id.Kind], none)
+}
+
+// secret checks the name of a secret, and does not repeat it if it was not one.
 func (s *future) secret(r *reporter, path string, name Name) {
+	id := ID{KindSecret, name}
+	if s.gone[id] {
+		s.known(r, path, id, "")
+		return
+	}
 	if slices.Contains(s.names[KindSecret], name) {
 		return
 	}
@@ -101,7 +116,7 @@ func (s *future) secret(r *reporter, path string, name Name) {
 }
 
 func (s *future) configuration(r *reporter, c *Configuration) {
-	known(r, "provider", c.Provider, s.names[KindProvider], "there is no provider")
+	s.known(r, "provider", ID{KindProvider, c.Provider}, "there is no provider")
 	provider, _ := s.specs[ID{KindProvider, c.Provider}].(*Provider)
 	if provider != nil {
 		openAI := provider.Type == ProviderOpenAI
@@ -115,10 +130,10 @@ func (s *future) configuration(r *reporter, c *Configuration) {
 	}
 	for i, ref := range c.Tools.RemoteAgents {
 		agent, _ := ref.Split()
-		known(r, index("tools.remoteAgents", i), agent, s.names[KindRemoteAgent], "there is no remote agent")
+		s.known(r, index("tools.remoteAgents", i), ID{KindRemoteAgent, agent}, "there is no remote agent")
 	}
 	if c.Fallback != "" {
-		known(r, "fallback", c.Fallback, s.names[KindConfiguration], "there is no configuration")
+		s.known(r, "fallback", ID{KindConfiguration, c.Fallback}, "there is no configuration")
 		s.circle(r, c)
 	}
 }
@@ -158,7 +173,7 @@ func (s *future) client(r *reporter, c *RemoteClient) {
 		name, skill := ref.Split()
 		agent, found := s.specs[ID{KindAgent, name}].(*Agent)
 		if !found {
-			known(r, index("skills", i), name, s.names[KindAgent], "there is no agent")
+			s.known(r, index("skills", i), ID{KindAgent, name}, "there is no agent")
 			continue
 		}
 		ids := make([]SkillID, len(agent.Skills))

@@ -60,7 +60,7 @@ func TestADocumentThatCannotBeReadStopsNothing(t *testing.T) {
 	// It cannot go while it is named.
 	before := n.Set()
 	_, err := n.Apply(t.Context(), "ada", nil, registry.Options{Delete: []registry.ID{lost}})
-	n.refused(before, err, `Configuration/d: spec.provider: there is no provider "lost"`)
+	n.refused(before, err, `Configuration/d: spec.provider: needs Provider/lost, which would be gone`)
 	_, err = n.Edit(t.Context(), "ada", lost, nil)
 	n.refused(before, err, "Provider/lost: cannot be read by this version of legation (apply the whole document, or delete it)")
 }

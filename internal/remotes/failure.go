@@ -48,7 +48,7 @@ type failure struct {
 
 // explain says what an error means and what to do about it.
 func explain(err error) failure {
-	for _, try := range []func(error) (failure, bool){guarded, dialled, answered, proved, late} {
+	for _, try := range []func(error) (failure, bool){proved, guarded, dialled, answered, late} {
 		if f, ok := try(err); ok {
 			return f
 		}
@@ -100,7 +100,7 @@ func dialled(err error) (failure, bool) {
 	case guard.PhaseTLS:
 		words, next := host+" did not complete the TLS handshake: "+oneLine(dial.Err.Error()), "check that the port is one for https; if the agent wants a client certificate, set spec.credential.mtls"
 		if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-			words, next = host+" does not speak TLS on this port", "check the port in spec.url"
+			words, next = host+" does not speak TLS on this port", "check the port in spec.url; or it speaks plain http here: try http in spec.url, which needs the host in spec.exceptions"
 		}
 		return failure{codeTLS, words, next, false}, true
 	}
@@ -115,7 +115,7 @@ func dialled(err error) (failure, bool) {
 func certificate(err error) (why, next string) {
 	const operator = "ask the agent's operator to replace it"
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "is from an authority this server does not know", "if that authority is to be trusted, add it to this server's"
+		return "is from an authority this server does not know", "if that authority is to vouch for this agent, put its certificate into spec.roots, in PEM (for a token endpoint into spec.credential.oauth2.roots)"
 	}
 	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
 		names := wrong.Certificate.DNSNames
@@ -143,6 +143,12 @@ func answered(err error) (failure, bool) {
 		if peer.Status == http.StatusUnauthorized || peer.Status == http.StatusForbidden {
 			f.code, f.next = codeRefused, "check that the secret of spec.credential is whole, current and meant for this agent"
 		}
+		if peer.Status == http.StatusForbidden {
+			f.next = "this is not allowed to whom we prove to be: ask the agent's operator, or check that the secret of spec.credential is meant for this agent"
+			if strings.Contains(peer.Err.Message, "may use no skill") {
+				f.next = "ask the agent's operator to allow this client a skill"
+			}
+		}
 		return f, true
 	}
 	if answer, ok := errors.AsType[*client.HTTPError](err); ok {
@@ -167,6 +173,8 @@ func status(answer *client.HTTPError) failure {
 		if answer.Challenge != "" {
 			f.words += ", and asks for " + quote(answer.Challenge)
 		}
+	case answer.Status == http.StatusBadRequest && (answer.Said == "" || strings.Contains(strings.ToUpper(answer.Said), "HTTPS")):
+		f.next = "if that is http, it may speak TLS here: try https in spec.url; else check the URL, or ask the agent's operator"
 	case answer.Status == http.StatusTooManyRequests || answer.Status == http.StatusServiceUnavailable:
 		f.next = "the agent is busy or about to restart: try again later"
 	case answer.Status == http.StatusBadGateway || answer.Status == http.StatusGatewayTimeout:
@@ -187,12 +195,49 @@ func proved(err error) (failure, bool) {
 		if missing.Lasting() {
 			next = "mend spec.credential, or the secret it names"
 		}
+		if missing.Host != "" {
+			return tokenless(missing), true
+		}
 		return failure{codeCredential, "there is no credential: " + oneLine(missing.Error()), next, false}, true
 	}
 	if none, ok := errors.AsType[*client.NoCredentialsError](err); ok {
 		return failure{codeCredential, oneLine(none.Error()), "set spec.credential to what the card asks for", false}, true
 	}
 	return failure{}, false
+}
+
+// tokenless is about the token endpoint, or the issuer that names it: not about the
+// agent.
+func tokenless(missing *credential.Error) failure {
+	next := "see spec.credential.oauth2, and ask the operator of the token endpoint"
+	switch missing.Reason {
+	case credential.Unavailable:
+		next = "try again later; if it stays, " + next
+	case credential.Refused:
+		next = "mend spec.credential.oauth2, or the secret it names"
+	}
+	words := missing.Error()
+	if missing.Err != nil {
+		if f, ok := reached(missing.Err); ok {
+			words = f.words
+			next = "see spec.credential.oauth2"
+			switch f.code {
+			case codeAddress:
+				next += "; if it is meant, name the host in spec.exceptions"
+			case codeCertificate:
+				next += "; if its authority is to vouch for it, put its certificate into spec.credential.oauth2.roots"
+			}
+		}
+	}
+	return failure{codeCredential, "there is no credential: the token endpoint: " + oneLine(words), next, false}
+}
+
+// reached is about whether somebody was reached.
+func reached(err error) (failure, bool) {
+	if f, ok := guarded(err); ok {
+		return f, true
+	}
+	return dialled(err)
 }
 
 func late(err error) (failure, bool) {

@@ -3,6 +3,9 @@ package remotes
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -26,6 +29,7 @@ type leg struct {
 	generation int64
 	spec       *registry.RemoteAgent
 
+	shown  int64 // version of the client certificate
 	agent  *guard.Client
 	cards  *guard.Client // to where the card is; the agent's, unless that is another party
 	source *credential.Source
@@ -34,12 +38,23 @@ type leg struct {
 	known *client.Card // as it was last read
 }
 
-// leg returns the way to an agent. A newer one takes the place of an older.
+// errMoved says that a registration was changed while it was used.
+var errMoved = errors.New("the registration was changed meanwhile")
+
+const maxMoves = 8 // that are followed
+
+// leg returns the way to an agent under a generation of its registration, and of no
+// other: a newer one takes the place of an older, and beside a newer one there is
+// errMoved.
 func (r *Remotes) leg(name registry.Name, generation int64, spec *registry.RemoteAgent) (*leg, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.legs[name]
-	if old != nil && old.generation >= generation {
+	switch {
+	case old == nil || old.generation < generation:
+	case old.generation > generation:
+		return nil, errMoved
+	case old.source.Version() == old.shown:
 		return old, nil
 	}
 	l, err := r.newLeg(name, generation, spec)
@@ -60,7 +75,11 @@ func (r *Remotes) newLeg(name registry.Name, generation int64, spec *registry.Re
 	if err != nil {
 		return nil, err
 	}
+	l.shown = l.source.Version()
 	policy := r.policy(spec.Exceptions)
+	if policy.TLSConfig.RootCAs, err = r.pool(spec.Roots); err != nil {
+		return nil, err
+	}
 	policy.MaxAnswerBytes = int64(spec.Caps.Answer)
 	policy.AnswerTimeout = time.Duration(spec.Deadlines.Request)
 	if l.cards, err = guard.New(policy); err != nil {
@@ -97,9 +116,31 @@ func (r *Remotes) policy(exceptions []registry.Exception) guard.Policy {
 	return p
 }
 
+// pool is everybody's authorities, and those in PEM.
+func (r *Remotes) pool(roots string) (*x509.CertPool, error) {
+	if roots == "" {
+		return r.cfg.Roots, nil
+	}
+	pool := r.cfg.Roots
+	if pool == nil {
+		var err error
+		if pool, err = x509.SystemCertPool(); err != nil {
+			return nil, fmt.Errorf("the authorities of this machine: %w", err)
+		}
+	}
+	pool = pool.Clone()
+	pool.AppendCertsFromPEM([]byte(roots)) // which were checked when they were registered
+	return pool, nil
+}
+
 // tokenClient asks a party's token endpoint.
-func (r *Remotes) tokenClient(_ string, exceptions []registry.Exception) (*guard.Client, error) {
-	return guard.New(r.policy(exceptions))
+func (r *Remotes) tokenClient(_ string, exceptions []registry.Exception, roots string) (*guard.Client, error) {
+	policy := r.policy(exceptions)
+	var err error
+	if policy.TLSConfig.RootCAs, err = r.pool(roots); err != nil {
+		return nil, err
+	}
+	return guard.New(policy)
 }
 
 // calls is how the agent is called.

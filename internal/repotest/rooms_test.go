@@ -105,7 +105,7 @@ var rooms = map[string]room{
 	},
 	"internal/registry": {
 		ring:    rules,
-		imports: []string{"guard", "internal/audit", "internal/work"},
+		imports: []string{"card", "guard", "internal/audit", "internal/work"},
 		modules: []string{modJSON, modYAML},
 		tests:   []string{"store/sqlite"},
 	},
@@ -198,8 +198,9 @@ var rooms = map[string]room{
 	"internal/cli": {
 		ring: assembly,
 		imports: []string{
-			"a2a", "agent", "card", "client", "guard", "internal/admin", "internal/app", "internal/audit", "internal/config",
-			"internal/conformance", "internal/registry", "internal/vault", "server", "store/sqlite",
+			"a2a", "agent", "card", "client", "guard", "internal/access", "internal/admin", "internal/app", "internal/audit",
+			"internal/config", "internal/conformance", "internal/people", "internal/registry", "internal/vault", "server",
+			"store/sqlite",
 		},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},

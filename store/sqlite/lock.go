@@ -18,6 +18,15 @@ const (
 // errLocked is what tryLock returns when another holder has the lock.
 var errLocked = errors.New("locked")
 
+// Present reports whether a directory holds a store, without opening it.
+func Present(dir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(dir, databaseName))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // makeDirectory creates a directory and those above it that are missing, and
 // makes the name of each new one durable with sync.
 func makeDirectory(dir string, sync func(dir string) error) error {
