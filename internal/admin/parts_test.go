@@ -139,6 +139,13 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: the cause is told: %s", tt.path, failure.Message)
 		}
 	}
+	full := newOffice(t, func(cfg *admin.Config) {
+		cfg.Vault, cfg.Unavailable = brokenVault{}, func(err error) bool { return strings.Contains(err.Error(), "disk") }
+	})
+	failure := full.refuses("GET", "/admin/secrets", "", ask{}, 503, admin.CodeBusy)
+	if !strings.Contains(failure.Message, "the disk is full, or fails") || !strings.Contains(failure.Next, "free space") || !strings.Contains(full.log.String(), "on fire") {
+		t.Errorf("a full disk is told as %+v", failure)
+	}
 	var rotated admin.Rotation
 	o.do("POST", "/admin/secrets/rotate", "", &rotated, ask{})
 	if rotated.Failed != 2 || rotated.Rewrapped != 3 || len(rotated.Left) != 1 {
