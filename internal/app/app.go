@@ -209,7 +209,7 @@ func (a *App) admit(set registry.Set) []access.Client {
 			a.callers.open(false)
 		}
 	}()
-	all := clients(set)
+	all := clients(set, a.cfg.MaxBody)
 	affected, omitted := a.directory.Set(all)
 	done = true
 	for _, one := range omitted {

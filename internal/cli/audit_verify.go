@@ -185,6 +185,9 @@ func (v *verifier) print(io streams, err error, out *output) error {
 		}
 	} else {
 		form.print(io)
+		if err == nil && v.holds == "" && form.Seals > 0 {
+			fmt.Fprintln(io.out, "That nothing was left out at the end only a hash shows that was noted elsewhere: note the last one, and name it later with --holds.")
+		}
 	}
 	if err != nil {
 		return exitStatus(exitNotDone)

@@ -56,6 +56,7 @@ func TestVerifyAFile(t *testing.T) {
 		want   []string
 	}{
 		{"whole", lines, nil, 0, []string{"The audit is what was written: 8 entries under 4 seals.", "node n1: seals 1 to 4, the last of 2027-01-15T08:00:00Z, " + hash}},
+		{"whole, with what to note", lines, nil, 0, []string{"note the last one, and name it later with --holds"}},
 		{"one seal", lines[:1], nil, 0, []string{"2 entries under 1 seal."}},
 		{"two nodes", []string{lines[0], other[0], lines[1], other[1]}, nil, 0, []string{"8 entries under 4 seals", "node n1: seals 1 to 2", "node n2: seals 1 to 2"}},
 		{"from the middle", lines[2:], nil, 0, []string{"4 entries under 2 seals", "what seals 1 to 2 cover is not here"}},

@@ -93,7 +93,7 @@ func serveFlags(flags *pflag.FlagSet, cfg *config.Config) {
 	flags.IntVar(&cfg.Workers, "workers", cfg.Workers, "runs at once")
 	flags.IntVar(&cfg.PerCaller, "runs-per-caller", cfg.PerCaller, "runs at once of one caller")
 	flags.IntVar(&cfg.Queue, "queue-per-caller", cfg.Queue, "runs of one caller that may wait")
-	flags.Int64Var(&cfg.MaxBody, "max-body", cfg.MaxBody, "largest request, in bytes")
+	flags.Int64Var(&cfg.MaxBody, "max-body", cfg.MaxBody, "largest request, in bytes; a remote client may be given another limit")
 	flags.IntVar(&cfg.MaxTask, "max-task", cfg.MaxTask, "largest stored task, in bytes")
 	flags.StringVar(&cfg.LogLevel, "log-level", cfg.LogLevel, "least important messages to log: debug, info, warn or error")
 	flags.StringVar(&cfg.LogFormat, "log-format", cfg.LogFormat, "form of the log on standard error: text or json")
