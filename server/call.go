@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math"
 	"net/http"
@@ -123,7 +124,7 @@ func (c *call) refusal(reason string) {
 func (c *call) entry(outcome audit.Outcome) audit.Entry {
 	return audit.Entry{
 		At: c.server.cfg.Now(), Who: c.owner.Caller, Party: c.caller.Party, Agent: c.owner.Agent,
-		Operation: c.method, Outcome: outcome, KeyID: c.caller.KeyID,
+		Operation: cmp.Or(c.method, "authenticate"), Outcome: outcome, KeyID: c.caller.KeyID,
 	}
 }
 

@@ -68,7 +68,7 @@ func (s *Server) Publish(ctx context.Context, agents []Agent) error {
 	for _, agent := range agents {
 		e, err := newEndpoint(ctx, agent, s.public, s.cfg)
 		if err == nil && agent.Name != "" && named[agent.Name] {
-			err = errors.New("its name is taken")
+			err = errNameTaken
 		}
 		if err != nil {
 			return fmt.Errorf("server: %s: %w", title(agent.Name), err)
@@ -76,8 +76,8 @@ func (s *Server) Publish(ctx context.Context, agents []Agent) error {
 		named[agent.Name] = true
 		for _, prefix := range prefixes(s.public.Path) {
 			path := prefix + agent.route()
-			if next.endpoints[path] != nil {
-				return fmt.Errorf("server: %s: its address %s is taken", title(agent.Name), path+"/")
+			if other := next.endpoints[path]; other != nil {
+				return fmt.Errorf("server: %s: %w", title(agent.Name), addressTaken(path, other.name))
 			}
 			next.endpoints[path] = e
 			next.cards[path+a2a.WellKnownCardPath] = e
@@ -87,10 +87,38 @@ func (s *Server) Publish(ctx context.Context, agents []Agent) error {
 	return nil
 }
 
-// Check returns why an agent could not be published by itself, or nil.
-func (s *Server) Check(ctx context.Context, agent Agent) error {
+// Check returns why an agent could not be published beside others, which can be,
+// or nil.
+func (s *Server) Check(ctx context.Context, agent Agent, beside ...Agent) error {
+	if err := s.place(agent, beside); err != nil {
+		return err
+	}
 	_, err := newEndpoint(ctx, agent, s.public, s.cfg)
 	return err
+}
+
+// place returns why an agent cannot be where it belongs, beside others: each is
+// under the path of the public URL, and where it would be without one.
+func (s *Server) place(agent Agent, beside []Agent) error {
+	route, path := agent.route(), s.public.Path
+	short, below := strings.CutPrefix(route, path)
+	for _, other := range beside {
+		switch {
+		case agent.Name != "" && agent.Name == other.Name:
+			return errNameTaken
+		case other.isAt(route), below && other.isAt(short):
+			return addressTaken(route, other.Name)
+		case other.isAt(path + route):
+			return addressTaken(path+route, other.Name)
+		}
+	}
+	return nil
+}
+
+var errNameTaken = errors.New("its name is taken")
+
+func addressTaken(path, by string) error {
+	return fmt.Errorf("its address %s/ is taken by %s; the public URL has a path, or both are at the root", path, title(by))
 }
 
 // Stop ends what is held open, so that the process can go down: a wait returns
@@ -129,6 +157,15 @@ func (a *Agent) route() string {
 		return ""
 	}
 	return "/agents/" + a.Name
+}
+
+// isAt reports whether a path is the route.
+func (a *Agent) isAt(path string) bool {
+	if a.Name == "" || a.Root {
+		return path == ""
+	}
+	name, ok := strings.CutPrefix(path, "/agents/")
+	return ok && name == a.Name
 }
 
 // prefixes are the paths that may stand before a route.

@@ -151,7 +151,7 @@ const maxNames = 64
 func alternativeNames(c *x509.Certificate) []string {
 	var names []string
 	for _, name := range c.DNSNames {
-		names = append(names, "dns:"+name)
+		names = append(names, canonicalName("dns:"+name))
 	}
 	for _, uri := range c.URIs {
 		names = append(names, "uri:"+uri.String())
@@ -167,6 +167,15 @@ func alternativeNames(c *x509.Certificate) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// canonicalName is a name of a certificate as it is compared: DNS knows no
+// difference between upper and lower case (RFC 4343).
+func canonicalName(san string) string {
+	if name, ok := strings.CutPrefix(san, "dns:"); ok {
+		return "dns:" + strings.ToLower(name)
+	}
+	return san
 }
 
 // vouched remembers for a little while which certificates lead to which roots:

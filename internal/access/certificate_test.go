@@ -119,6 +119,7 @@ func TestCertificates(t *testing.T) {
 		reason access.Reason // none: let in
 	}{
 		{"dns", san("dns:alice.example.com"), []*x509.Certificate{leaf}, ""},
+		{"dns in another case", san("dns:Alice.Example.COM"), []*x509.Certificate{leaf}, ""},
 		{"second dns", san("dns:spare.example.com"), []*x509.Certificate{leaf}, ""},
 		{"uri", san("uri:spiffe://example.com/agent"), []*x509.Certificate{leaf}, ""},
 		{"email", san("email:alice@example.com"), []*x509.Certificate{leaf}, ""},

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -11,29 +12,10 @@ import (
 	"time"
 )
 
-func clientError(name, format string, args ...any) error {
-	return fmt.Errorf("remote client %q: %w", name, fmt.Errorf(format, args...))
-}
-
-// check refuses a client that is not as its fields say.
-func (c Client) check() error {
-	if c.Name == "" {
-		return errors.New("it has no name")
-	}
-	for _, key := range c.Keys {
-		if key.ID == "" || key.SHA256 == ([32]byte{}) {
-			return errors.New("a key has no id or no hash")
-		}
-	}
-	for _, token := range c.Tokens {
-		if err := token.check(); err != nil {
-			return fmt.Errorf("tokens of issuer %q: %w", token.Issuer, err)
-		}
-	}
-	for _, certificate := range c.Certificates {
-		if err := certificate.check(); err != nil {
-			return err
-		}
+// check refuses a key that nobody could present, or everybody.
+func (k APIKey) check() error {
+	if k.ID == "" || k.SHA256 == ([32]byte{}) {
+		return errors.New("a key has no id or no hash")
 	}
 	return nil
 }
@@ -96,7 +78,7 @@ func (m MTLS) check() error {
 	switch {
 	case name == "" || strings.Contains(name, "*"):
 		return fmt.Errorf("the certificate name %q is empty or a pattern", m.SAN)
-	case m.Roots == nil:
+	case m.Roots == nil || m.Roots.Equal(x509.NewCertPool()):
 		return fmt.Errorf("the certificate name %q has no roots that could vouch for it", m.SAN)
 	}
 	return nil

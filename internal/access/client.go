@@ -70,8 +70,8 @@ type OIDC struct {
 // SPKI is set.
 type MTLS struct {
 	// SAN is a subject alternative name, exactly, with its kind: "dns:NAME",
-	// "uri:URI", "email:ADDRESS" or "ip:ADDRESS". The certificate must lead to
-	// one of Roots.
+	// "uri:URI", "email:ADDRESS" or "ip:ADDRESS". Case does not matter in a name
+	// of DNS. The certificate must lead to one of Roots.
 	SAN string
 
 	// Roots are the authorities that may vouch for SAN. They are the client's

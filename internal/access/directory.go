@@ -21,7 +21,7 @@ type Config struct {
 
 	// Failures is how many refusals of one address in a minute are answered
 	// with why; further ones are answered with 429. Zero means 20. Whoever has
-	// a good credential is let in all the same.
+	// a good credential, and one that can be verified, is let in all the same.
 	Failures int
 
 	// Now says what time it is. Nil means time.Now.
@@ -59,21 +59,26 @@ func NewDirectory(cfg Config) (*Directory, error) {
 	return d, nil
 }
 
+// Omission is a client that a directory has left out, or a credential of one
+// that is let in by its others.
+type Omission struct {
+	Client string
+	Err    error // why, without anything that is secret
+}
+
 // Set replaces all clients at once. A request that is let in after it is let in
 // under the new ones, and what was opened before under rights that were taken
 // away ends: see [Caller.Revoked]. It returns the names of the clients that
-// this befell. If a client is not as it should be, nothing changes. The clients
-// must not be changed afterwards.
-func (d *Directory) Set(clients []Client) (affected []string, err error) {
+// this befell. A client or a credential that is not as it should be, or is taken
+// by one before it, is left out and lets nobody in; the rest is taken. The
+// clients must not be changed afterwards.
+func (d *Directory) Set(clients []Client) (affected []string, omitted []Omission) {
 	d.setting.Lock()
 	defer d.setting.Unlock()
 	before := d.current.Load()
-	after, err := build(clients, before)
-	if err != nil {
-		return nil, err
-	}
+	after, omitted := build(clients, before)
 	d.current.Store(after)
-	return after.replace(before, d.cfg.Now()), nil
+	return after.replace(before, d.cfg.Now()), omitted
 }
 
 // Len is how many clients there are, enabled or not.
@@ -118,17 +123,19 @@ func (d *Directory) Authenticate(ctx context.Context, attempt Attempt) (Caller, 
 	}, nil
 }
 
-// refuse counts a failure and says why, or that there were too many.
+// refuse counts a failure and says why, or that there were too many. That an
+// issuer cannot be asked counts too: whoever sends tokens that nobody has signed
+// must not cost more than others.
 func (d *Directory) refuse(why refused, fact Fact) *Refusal {
 	r := &Refusal{Status: 401, Words: why.words, Challenge: why.challenge(), Fact: fact}
-	if why.reason == ReasonIssuerUnavailable {
-		r.Status, r.Challenge, r.RetryAfter = 503, "", time.Minute
-		return r
-	}
 	if wait := d.failures.count(fact.Address, fact.At); wait > 0 {
 		r.Status, r.Challenge, r.RetryAfter = 429, "", wait
 		r.Words = "too many failed attempts from this address; try again later"
 		r.Fact.Reason = ReasonFailures
+		return r
+	}
+	if why.reason == ReasonIssuerUnavailable {
+		r.Status, r.Challenge, r.RetryAfter = 503, "", time.Minute
 	}
 	return r
 }

@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -42,9 +43,9 @@ func open(t *testing.T, cfg access.Config, clients ...access.Client) *desk {
 
 func (d *desk) set(clients ...access.Client) []string {
 	d.Helper()
-	affected, err := d.Set(clients)
-	if err != nil {
-		d.Fatalf("Set() error = %v", err)
+	affected, omitted := d.Set(clients)
+	if len(omitted) > 0 {
+		d.Fatalf("Set() leaves out %v", omitted)
 	}
 	return affected
 }
@@ -329,8 +330,11 @@ func TestRevocationReachesWhatWasOpenedAfterTheLastChange(t *testing.T) {
 
 func ended(ctx context.Context) bool { return ctx.Err() != nil }
 
-func TestAChangeThatIsWrongChangesNothing(t *testing.T) {
+// What is wrong lets nobody in, and keeps nobody else out.
+func TestWhatIsWrongIsLeftOut(t *testing.T) {
 	text, key := access.Issue()
+	other, theirs := access.Issue()
+	_, shared := access.Issue()
 	issuer := access.OIDC{Issuer: "https://id.example.com", Audience: "us", Subject: "them"}
 	with := func(change func(*access.OIDC)) access.Client {
 		token := issuer
@@ -345,10 +349,10 @@ func TestAChangeThatIsWrongChangesNothing(t *testing.T) {
 	for name, bad := range map[string][]access.Client{
 		"no name":                 {{}},
 		"two of a name":           {partner("alice"), partner("alice")},
-		"a key of two clients":    {partner("alice", key), partner("bob", key)},
-		"a key twice":             {partner("alice", key, key)},
+		"a key of two clients":    {partner("alice", shared), partner("bob", shared)},
+		"a key twice":             {partner("alice", shared, shared)},
 		"a key without hash":      {partner("alice", access.APIKey{ID: "x"})},
-		"a key without id":        {partner("alice", access.APIKey{SHA256: key.SHA256})},
+		"a key without id":        {partner("alice", access.APIKey{SHA256: shared.SHA256})},
 		"no issuer":               {with(func(o *access.OIDC) { o.Issuer = "" })},
 		"issuer with a query":     {with(func(o *access.OIDC) { o.Issuer += "?x" })},
 		"issuer with a user":      {with(func(o *access.OIDC) { o.Issuer = "https://a@b" })},
@@ -364,27 +368,55 @@ func TestAChangeThatIsWrongChangesNothing(t *testing.T) {
 		"certificate of nobody":   {certified(access.MTLS{})},
 		"name and pin":            {certified(access.MTLS{SAN: "dns:x", Roots: ca.pool(), SPKI: [32]byte{1}})},
 		"name without roots":      {certified(access.MTLS{SAN: "dns:x"})},
+		"name with empty roots":   {certified(access.MTLS{SAN: "dns:x", Roots: x509.NewCertPool()})},
 		"name without kind":       {certified(access.MTLS{SAN: "x.example.com", Roots: ca.pool()})},
 		"empty name":              {certified(access.MTLS{SAN: "dns:", Roots: ca.pool()})},
 		"pattern":                 {certified(access.MTLS{SAN: "dns:*.example.com", Roots: ca.pool()})},
 		"odd address":             {certified(access.MTLS{SAN: "ip:::0001", Roots: ca.pool()})},
 		"a pin twice":             {certified(access.MTLS{SPKI: [32]byte{1}}), {Name: "eve", Certificates: []access.MTLS{{SPKI: [32]byte{1}}}}},
 		"a name twice":            {certified(named, access.MTLS{SAN: named.SAN, Roots: newAuthority(t, "x").pool()})},
+		"a name twice by case":    {certified(named, access.MTLS{SAN: "dns:Bob.EXAMPLE.com", Roots: newAuthority(t, "x").pool()})},
 		"a name of two clients":   {certified(named), {Name: "eve", Certificates: []access.MTLS{{SAN: named.SAN, Roots: ca.pool()}}}},
 		"the last one of several": {partner("carol"), {}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := open(t, access.Config{}, partner("alice", key))
+			d := open(t, access.Config{}, partner("zoe", key))
 			caller := d.in(bearer(text))
-			if _, err := d.Set(bad); err == nil {
-				t.Fatal("Set() succeeded")
+			affected, omitted := d.Set(append(bad, partner("zoe", key, theirs)))
+			if len(affected) != 0 || ended(caller.Revoked) {
+				t.Errorf("Set() affected %v", affected)
 			}
-			if ended(caller.Revoked) || d.Len() != 1 {
-				t.Error("something changed")
+			last := bad[len(bad)-1]
+			if len(omitted) != 1 || omitted[0].Client != last.Name || omitted[0].Err == nil {
+				t.Errorf("Set() leaves out %v, want one of %q", omitted, last.Name)
 			}
 			d.in(bearer(text))
+			d.in(bearer(other))
 		})
 	}
+}
+
+func TestWhatIsLeftOutLetsNobodyIn(t *testing.T) {
+	mine, key := access.Issue()
+	theirs, other := access.Issue()
+	stolen := other
+	stolen.ID = key.ID
+	good, spare := access.Issue()
+	d := open(t, access.Config{}, partner("alice", key), partner("bob", spare, other))
+	caller, gone := d.in(bearer(mine)), d.in(bearer(theirs))
+	affected, omitted := d.Set([]access.Client{partner("alice", key), partner("bob", stolen, spare), partner("bob", other)})
+	if diff := cmp.Diff([]string{"bob"}, affected); diff != "" {
+		t.Errorf("affected (-want +got):\n%s", diff)
+	}
+	if len(omitted) != 2 || omitted[0].Client != "bob" || omitted[1].Client != "bob" {
+		t.Errorf("Set() leaves out %v", omitted)
+	}
+	if ended(caller.Revoked) || !ended(gone.Revoked) {
+		t.Error("the wrong one has ended")
+	}
+	d.in(bearer(mine))
+	d.in(bearer(good)) // by the credential that is as it should be
+	d.out(bearer(theirs), 401, access.ReasonUnknown)
 }
 
 func TestProxiesThatAnybodyCouldBeAreRefused(t *testing.T) {
@@ -525,8 +557,8 @@ func FuzzAuthenticate(f *testing.F) {
 	}
 	client := partner("alice", key)
 	client.Limits.Requests = quota.None
-	if _, err := directory.Set([]access.Client{client}); err != nil {
-		f.Fatal(err)
+	if _, omitted := directory.Set([]access.Client{client}); len(omitted) > 0 {
+		f.Fatal(omitted)
 	}
 	f.Fuzz(func(t *testing.T, authorization, header, forwarded string) {
 		attempt := access.Attempt{Address: home, Header: map[string][]string{}}

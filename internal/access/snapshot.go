@@ -3,6 +3,8 @@ package access
 import (
 	"context"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -64,12 +66,14 @@ func newSnapshot() *snapshot {
 }
 
 // build makes a snapshot. What goes on from the one before, counts and grants,
-// is taken over; nothing in the one before changes.
-func build(clients []Client, before *snapshot) (*snapshot, error) {
+// is taken over; nothing in the one before changes. What is not as it should be
+// is left out.
+func build(clients []Client, before *snapshot) (*snapshot, []Omission) {
 	s := newSnapshot()
+	var omitted []Omission
 	for _, client := range clients {
-		if err := s.add(client, before); err != nil {
-			return nil, err
+		for _, err := range s.add(client, before) {
+			omitted = append(omitted, Omission{Client: client.Name, Err: err})
 		}
 	}
 	for id, g := range s.grants {
@@ -77,7 +81,7 @@ func build(clients []Client, before *snapshot) (*snapshot, error) {
 			g.revoked, g.revoke = was.revoked, was.revoke
 		}
 	}
-	return s, nil
+	return s, omitted
 }
 
 // replace ends the grants of the snapshot before that do not go on, and returns
@@ -112,13 +116,13 @@ func (g *grant) goesOn(was *grant) bool {
 
 func sameRoots(a, b *x509.CertPool) bool { return a == b || a != nil && b != nil && a.Equal(b) }
 
-// add takes a client in.
-func (s *snapshot) add(client Client, before *snapshot) error {
-	if err := client.check(); err != nil {
-		return clientError(client.Name, "%w", err)
+// add takes a client in, and returns why it, or a credential of it, is left out.
+func (s *snapshot) add(client Client, before *snapshot) (why []error) {
+	if client.Name == "" {
+		return []error{errors.New("it has no name")}
 	}
 	if _, twice := s.members[client.Name]; twice {
-		return clientError(client.Name, "there are two clients of this name")
+		return []error{errors.New("there are two clients of this name")}
 	}
 	m := &member{Client: client, limits: client.Limits.OrDefault()}
 	if was, ok := before.members[client.Name]; ok {
@@ -128,24 +132,15 @@ func (s *snapshot) add(client Client, before *snapshot) error {
 	}
 	s.members[client.Name] = m
 	for _, key := range client.Keys {
-		if other, taken := s.keys[key.ID]; taken {
-			return clientError(client.Name, "client %q has a key of the same id %q", other.member.Name, key.ID)
-		}
-		g := &grant{member: m, credential: Credential{KindKey, key.ID}, key: key}
-		s.keys[key.ID] = g
-		s.grant(identity{credential: g.credential, hash: key.SHA256}, g)
+		why = append(why, s.addKey(m, key))
 	}
 	for _, token := range client.Tokens {
-		if err := s.addToken(m, token); err != nil {
-			return err
-		}
+		why = append(why, s.addToken(m, token))
 	}
 	for _, certificate := range client.Certificates {
-		if err := s.addCertificate(m, certificate); err != nil {
-			return err
-		}
+		why = append(why, s.addCertificate(m, certificate))
 	}
-	return nil
+	return slices.DeleteFunc(why, func(err error) bool { return err == nil })
 }
 
 func (s *snapshot) grant(id identity, g *grant) {
@@ -154,7 +149,23 @@ func (s *snapshot) grant(id identity, g *grant) {
 	s.grants[id] = g
 }
 
+func (s *snapshot) addKey(m *member, key APIKey) error {
+	if err := key.check(); err != nil {
+		return err
+	}
+	if other, taken := s.keys[key.ID]; taken {
+		return fmt.Errorf("client %q has a key of the same id %q", other.member.Name, key.ID)
+	}
+	g := &grant{member: m, credential: Credential{KindKey, key.ID}, key: key}
+	s.keys[key.ID] = g
+	s.grant(identity{credential: g.credential, hash: key.SHA256}, g)
+	return nil
+}
+
 func (s *snapshot) addToken(m *member, token OIDC) error {
+	if err := token.check(); err != nil {
+		return fmt.Errorf("tokens of issuer %q: %w", token.Issuer, err)
+	}
 	token = token.withDefaults()
 	by := party{issuer: token.Issuer, authorized: token.AuthorizedParty}
 	if token.AuthorizedParty == "" {
@@ -162,7 +173,7 @@ func (s *snapshot) addToken(m *member, token OIDC) error {
 	}
 	for _, other := range s.parties[by] {
 		if other.token.Audience == token.Audience && other.token.Subject == token.Subject {
-			return clientError(m.Name, "client %q has the same tokens of issuer %s", other.member.Name, token.Issuer)
+			return fmt.Errorf("client %q has the same tokens of issuer %q", other.member.Name, token.Issuer)
 		}
 	}
 	g := &grant{member: m, credential: Credential{KindToken, token.Issuer}, token: token}
@@ -174,19 +185,23 @@ func (s *snapshot) addToken(m *member, token OIDC) error {
 }
 
 func (s *snapshot) addCertificate(m *member, certificate MTLS) error {
+	if err := certificate.check(); err != nil {
+		return err
+	}
+	certificate.SAN = canonicalName(certificate.SAN)
 	g := &grant{member: m, certificate: certificate}
 	if certificate.SAN == "" {
 		if other, taken := s.pins[certificate.SPKI]; taken {
-			return clientError(m.Name, "client %q has the same certificate key", other.member.Name)
+			return fmt.Errorf("client %q has the same certificate key", other.member.Name)
 		}
 		s.pins[certificate.SPKI] = g
 	} else {
 		for _, other := range s.names[certificate.SAN] {
 			switch {
 			case other.member == m:
-				return clientError(m.Name, "the certificate name %s is there twice; put all its roots in one", certificate.SAN)
+				return fmt.Errorf("the certificate name %q is there twice; put all its roots in one", certificate.SAN)
 			case sameRoots(other.certificate.Roots, certificate.Roots):
-				return clientError(m.Name, "client %q has the same certificate name %s", other.member.Name, certificate.SAN)
+				return fmt.Errorf("client %q has the same certificate name %q", other.member.Name, certificate.SAN)
 			}
 		}
 		s.names[certificate.SAN] = append(s.names[certificate.SAN], g)

@@ -149,6 +149,14 @@ func TestTokensThatCannotBeVerified(t *testing.T) {
 		}
 	}
 
+	// An issuer that is down is asked so often and not more.
+	down := open(t, access.Config{Tokens: claimsOf{"tok": access.ErrUnavailable}, Failures: 2}, client)
+	down.out(bearer("tok"), 503, access.ReasonIssuerUnavailable)
+	down.out(bearer("tok"), 503, access.ReasonIssuerUnavailable)
+	if refusal := down.out(bearer("tok"), 429, access.ReasonFailures); refusal.RetryAfter != 30*time.Second {
+		t.Errorf("retry after %v, want 30s", refusal.RetryAfter)
+	}
+
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	d := open(t, access.Config{Tokens: claimsOf{"tok": context.Canceled}}, client)

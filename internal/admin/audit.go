@@ -57,7 +57,7 @@ func (h *Handler) unseen(c *call, query audit.Query) (int64, error) {
 
 func entryForm(r audit.Recorded) AuditEntry {
 	return AuditEntry{
-		Number: r.Number, At: r.At, Who: r.Who, Party: r.Party, Agent: r.Agent, From: r.From, Operation: r.Operation, Outcome: string(r.Outcome), Reason: r.Reason,
+		Number: r.Number, At: r.At, Who: r.Who, Party: r.Party, Agent: r.Agent, From: r.From, Operation: r.Operation, Outcome: string(r.Outcome), Reason: r.Reason, Count: r.Count,
 		TaskID: r.TaskID, DelegationID: r.DelegationID, KeyID: r.KeyID, Hash: r.Hash,
 	}
 }

@@ -40,6 +40,10 @@ type AuditEntry struct {
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitzero"`
 
+	// Count is how many times it happened, of which at is the last: what is
+	// refused again and again is summed up every minute. Left out, it is once.
+	Count int64 `json:"count,omitzero"`
+
 	TaskID       string `json:"taskId,omitzero"`
 	DelegationID string `json:"delegationId,omitzero"`
 

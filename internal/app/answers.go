@@ -53,11 +53,16 @@ func (a *answers) of(set registry.Set, name registry.Name) (answering, error) {
 	if err != nil {
 		return answering{}, fmt.Errorf("provider %q: %w", conf.Provider, err)
 	}
-	class := registry.Public // what it tells comes from the caller
-	if conf.SystemPrompt != "" {
-		class = conf.DataClass
+	return answering{Agent: answer, class: classOf(conf)}, nil
+}
+
+// classOf is the data class of what a configuration may tell: that of its system
+// prompt. Without one, all that it tells comes from the caller.
+func classOf(conf *registry.Configuration) registry.DataClass {
+	if conf.SystemPrompt == "" {
+		return registry.Public
 	}
-	return answering{Agent: answer, class: class}, nil
+	return conf.DataClass
 }
 
 // answering is what answers for a skill, and the class of what it may tell.

@@ -104,6 +104,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 	if _, err := a.registry.Publish(ctx, declared.documents, declared.host()); err != nil {
 		return nil, fmt.Errorf("--publish: %w", err)
 	}
+	a.tellFaults()
 	if err := a.build(ctx, opts, declared); err != nil {
 		return nil, err
 	}
@@ -111,6 +112,9 @@ func New(ctx context.Context, cfg config.Config, opts Options) (app *App, err er
 		return nil, err
 	}
 	a.unwatch = a.registry.Watch(a.follow)
+	if err := a.publisher.refusal(); err != nil {
+		return nil, fmt.Errorf("what is published cannot be served: %w", err)
+	}
 	return a, nil
 }
 
@@ -154,7 +158,7 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 		return err
 	}
 	a.publisher = &publisher{
-		extra: opts.Extra, name: cfg.Name, vault: a.vault, log: a.log, set: a.registry.Set, exposed: exposed(cfg),
+		extra: opts.Extra, since: a.store.CardSince, name: cfg.Name, vault: a.vault, log: a.log, set: a.registry.Set, exposed: exposed(cfg),
 		answers: &answers{cfg: cfg, programs: declared.programs, vault: a.vault, egress: a.egress, log: a.log},
 	}
 	a.claimer = work.NewClaimer(a.store, work.Config{Drain: drain(cfg.Drain), Logger: a.log})
@@ -174,7 +178,7 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 		PublicURL: a.public, MaxBody: cfg.MaxBody, WaitLimit: wait,
 		Callers:     a.callers,
 		Audit:       a.recorder.record,
-		CardSince:   a.store.CardSince,
+		CardSince:   a.publisher.cardSince,
 		Unavailable: unavailable,
 		Logger:      a.log,
 	})
@@ -185,25 +189,38 @@ func (a *App) build(ctx context.Context, opts Options, declared *declared) (err 
 // follow makes what is registered take effect: first who may do less, then what
 // there is to be done. It is called with every change, one at a time.
 func (a *App) follow(set registry.Set) {
-	all, err := clients(set)
-	var affected []string
-	if err == nil {
-		affected, err = a.directory.Set(all)
-	}
-	if err != nil {
-		a.log.Error("remote clients could not be taken over, and nobody is let in", "error", err)
-		_, _ = a.directory.Set(nil)
-	}
-	a.callers.open(err == nil && !registered(set))
-	for _, name := range affected {
-		a.log.Info("what a remote client held open has ended", "client", name)
-	}
+	all := a.admit(set)
 	a.turns.set(set)
 	if a.secure != nil {
 		a.secure.askFor(certificates(all))
 	}
 	a.publisher.publish(context.Background())
 	a.followRemotes(context.Background())
+}
+
+// admit lets in whom a set registers, and nobody else. What is left out of it is
+// a trouble of its document; if nothing can be made of the set, nobody is let in.
+func (a *App) admit(set registry.Set) []access.Client {
+	done := false
+	defer func() {
+		if !done { // it panicked
+			a.log.Error("remote clients could not be taken over, and nobody is let in")
+			_, _ = a.directory.Set(nil)
+			a.callers.open(false)
+		}
+	}()
+	all := clients(set)
+	affected, omitted := a.directory.Set(all)
+	done = true
+	for _, one := range omitted {
+		a.log.Warn("a credential of a remote client, or the client, is left out and lets nobody in", "client", one.Client, "reason", one.Err)
+	}
+	a.callers.omit(omitted)
+	a.callers.open(!registered(set))
+	for _, name := range affected {
+		a.log.Info("what a remote client held open has ended", "client", name)
+	}
+	return all
 }
 
 // registered reports whether there is a remote client, be it one that this
@@ -316,6 +333,9 @@ func (a *App) Run(ctx context.Context) error {
 	a.admin.serve()
 	a.ready.Store(true)
 	a.log.Info("serving", "address", a.Addr(), "url", a.public, "data", a.cfg.Data)
+	if address := a.AdminAddr(); address != "" {
+		a.log.Info("the admin API is served to other machines", "address", address)
+	}
 
 	var failure error
 	select {

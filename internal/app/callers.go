@@ -24,9 +24,29 @@ type callers struct {
 	// then nobody is let in for where a request seems to come from.
 	exposed bool
 
-	mu    sync.Mutex
-	local context.Context // of who is let in from this machine; nil: nobody is
-	shut  context.CancelFunc
+	mu      sync.Mutex
+	local   context.Context // of who is let in from this machine; nil: nobody is
+	shut    context.CancelFunc
+	omitted []access.Omission
+}
+
+// omit notes who is left out, and by what.
+func (c *callers) omit(all []access.Omission) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.omitted = all
+}
+
+// Troubles returns why a document does not let in whom it says.
+func (c *callers) Troubles(id registry.ID) (words []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.omitted {
+		if id == (registry.ID{Kind: registry.KindRemoteClient, Name: registry.Name(one.Client)}) {
+			words = append(words, "this credential lets nobody in: "+one.Err.Error())
+		}
+	}
+	return words
 }
 
 // open says whether this machine is served without a credential. What was opened

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/legation/legation/guard"
+	"github.com/legation/legation/internal/access"
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/registry"
 )
@@ -37,6 +39,7 @@ func (c clientChecks) CheckClient(ctx context.Context, name string) (admin.Repor
 	r.keys(spec.Credentials.APIKeys, time.Now())
 	r.issuers(ctx, c.core, set, spec.Credentials.OIDC)
 	r.certificates(spec.Credentials.MTLS, c.core)
+	r.omissions(set)
 	r.credentials(spec.Credentials)
 	r.skills(set, spec)
 	r.rights(spec)
@@ -148,7 +151,7 @@ func (r *clientReport) certificates(all []registry.MTLS, c *core) {
 }
 
 func (r *clientReport) credentials(all registry.Credentials) {
-	if r.usable == 0 {
+	if r.usable <= 0 {
 		r.add("credentials", admin.OutcomeProblem, "issue a key with: legation client key issue "+r.name,
 			"none of its %d credentials can be used now", len(all.APIKeys)+len(all.OIDC)+len(all.MTLS))
 	}
@@ -167,15 +170,44 @@ func (r *clientReport) skills(set registry.Set, spec *registry.RemoteClient) {
 			r.add("skills", admin.OutcomeProblem, "register the agent, or take the skill away", "%s: there is no such agent", ref)
 			continue
 		}
-		found := false
-		for _, one := range doc.Spec.(*registry.Agent).Skills {
-			found = found || one.ID == skill
-		}
-		if !found {
+		skills := doc.Spec.(*registry.Agent).Skills
+		i := slices.IndexFunc(skills, func(one registry.Skill) bool { return one.ID == skill })
+		if i < 0 {
 			r.add("skills", admin.OutcomeProblem, "add the skill to the agent, or take it away here", "%s: the agent has no such skill", ref)
 			continue
 		}
+		if class := promptOf(set, skills[i]); !spec.Zone.Allows(class) {
+			r.add("skills", admin.OutcomeProblem, "raise spec.zone, or lower the dataClass of the configuration if the prompt allows it",
+				"%s: its configuration has a system prompt that is %s, and the client may receive up to %s", ref, class, spec.Zone)
+			continue
+		}
 		r.add("skills", admin.OutcomeOK, "", "may use %s", ref)
+	}
+}
+
+// promptOf is the data class of what a skill may tell.
+func promptOf(set registry.Set, skill registry.Skill) registry.DataClass {
+	doc, ok := set.Document(registry.ID{Kind: registry.KindConfiguration, Name: skill.Configuration})
+	if !ok {
+		return registry.Public
+	}
+	return classOf(registry.Effective(doc.Spec.(*registry.Configuration)))
+}
+
+// omissions looks what of its credentials lets nobody in, because another client
+// has it, or because it is not as it should be.
+func (r *clientReport) omissions(set registry.Set) {
+	directory, err := access.NewDirectory(access.Config{})
+	if err != nil {
+		r.add("credentials", admin.OutcomeProblem, "", "%v", err)
+		return
+	}
+	_, omitted := directory.Set(clients(set))
+	for _, one := range omitted {
+		if one.Client == r.name {
+			r.usable--
+			r.add("credentials", admin.OutcomeProblem, "give the client a credential of its own", "one of them lets nobody in: %v", one.Err)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package app
 import (
 	"crypto/x509"
 	"encoding/hex"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -13,23 +12,17 @@ import (
 )
 
 // clients are the remote clients that a set registers.
-func clients(set registry.Set) ([]access.Client, error) {
+func clients(set registry.Set) []access.Client {
 	var all []access.Client
 	for _, doc := range set.Documents {
-		spec, ok := doc.Spec.(*registry.RemoteClient)
-		if !ok {
-			continue
+		if spec, ok := doc.Spec.(*registry.RemoteClient); ok {
+			all = append(all, clientOf(string(doc.Name), registry.Effective(spec)))
 		}
-		client, err := clientOf(string(doc.Name), registry.Effective(spec))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", doc.ID(), err)
-		}
-		all = append(all, client)
 	}
-	return all, nil
+	return all
 }
 
-func clientOf(name string, spec *registry.RemoteClient) (access.Client, error) {
+func clientOf(name string, spec *registry.RemoteClient) access.Client {
 	client := access.Client{
 		Name: name, Enabled: spec.Enabled,
 		Rights: access.Rights{Zone: string(spec.Zone)},
@@ -46,11 +39,7 @@ func clientOf(name string, spec *registry.RemoteClient) (access.Client, error) {
 		client.Rights.Operations = []string{access.Every}
 	}
 	for _, key := range spec.Credentials.APIKeys {
-		sum, err := digest(key.SHA256)
-		if err != nil {
-			return client, err
-		}
-		client.Keys = append(client.Keys, access.APIKey{ID: string(key.ID), SHA256: sum, NotAfter: key.NotAfter, Revoked: key.Revoked})
+		client.Keys = append(client.Keys, access.APIKey{ID: string(key.ID), SHA256: digest(key.SHA256), NotAfter: key.NotAfter, Revoked: key.Revoked})
 	}
 	for _, identity := range spec.Credentials.OIDC {
 		var algorithms []string
@@ -64,28 +53,23 @@ func clientOf(name string, spec *registry.RemoteClient) (access.Client, error) {
 		})
 	}
 	for _, identity := range spec.Credentials.MTLS {
-		certificate := access.MTLS{SAN: string(identity.SAN)}
-		if identity.SPKI != "" {
-			sum, err := digest(identity.SPKI)
-			if err != nil {
-				return client, err
-			}
-			certificate.SPKI = sum
-		} else {
+		certificate := access.MTLS{SAN: string(identity.SAN), SPKI: digest(identity.SPKI)}
+		if identity.SAN != "" {
 			certificate.Roots = x509.NewCertPool()
 			certificate.Roots.AppendCertsFromPEM([]byte(identity.Roots))
 		}
 		client.Certificates = append(client.Certificates, certificate)
 	}
-	return client, nil
+	return client
 }
 
-func digest(text registry.SHA256) (sum [32]byte, err error) {
+// digest is zero, which the directory takes for none, if the text is none.
+func digest(text registry.SHA256) (sum [32]byte) {
 	raw, err := hex.DecodeString(string(text))
-	if err != nil || len(raw) != len(sum) {
-		return sum, fmt.Errorf("a digest is not 64 hexadecimal digits")
+	if err == nil && len(raw) == len(sum) {
+		copy(sum[:], raw)
 	}
-	return [32]byte(raw), nil
+	return sum
 }
 
 func limitsOf(l registry.ClientLimits) quota.Limits {

@@ -72,6 +72,16 @@ func openCore(ctx context.Context, cfg config.Config, host registry.Host, sync s
 	return c, nil
 }
 
+// tellFaults tells whoever starts a server what has no effect because it names
+// what is not there any more.
+func (c *core) tellFaults() {
+	for _, doc := range c.registry.Set().Documents {
+		for _, fault := range c.registry.Faults(doc.ID()) {
+			c.log.Warn("a registered document names what is not there any more, and has no effect as far as that goes", "document", doc.ID(), "reason", fault)
+		}
+	}
+}
+
 // openPeople makes the first administrator where there is nobody.
 func (c *core) openPeople(ctx context.Context) error {
 	path := filepath.Join(c.cfg.Data, tokenFile)

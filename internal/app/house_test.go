@@ -24,7 +24,9 @@ import (
 	"github.com/legation/legation/agent"
 	"github.com/legation/legation/internal/admin"
 	"github.com/legation/legation/internal/app"
+	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/config"
+	"github.com/legation/legation/store/sqlite"
 )
 
 // house is a running app, asked as callers and administrators ask it.
@@ -69,10 +71,10 @@ spec:
 func move(t *testing.T, cfg config.Config, opts app.Options) *house {
 	t.Helper()
 	h := &house{T: t, cfg: cfg, gate: newGate()}
-	opts.Extra = []app.Published{{
+	opts.Extra = append(opts.Extra, app.Published{
 		Agent: "gate", Answer: h.gate,
 		Skill: a2a.AgentSkill{ID: "gate", Name: "gate", Description: "Waits until it is let go.", Tags: []string{"test"}},
-	}}
+	})
 	h.app, h.stop = serve(t, cfg, opts)
 	token, err := os.ReadFile(filepath.Join(cfg.Data, "admin-token"))
 	if err != nil {
@@ -188,6 +190,32 @@ func (h *house) evidence(operation, outcome string, n int) []admin.AuditEntry {
 		entries[i], entries[j] = entries[j], entries[i]
 	}
 	return entries
+}
+
+// refusals ends the house in order, so that what is summed up is written down,
+// and returns how often who was refused an operation, and why. The audit has no
+// more than two entries of each.
+func (h *house) refusals(operation string) map[string]int64 {
+	h.Helper()
+	h.stop()
+	store, err := sqlite.Open(h.Context(), h.cfg.Data, sqlite.Config{Sync: sqlite.Off})
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer store.Close()
+	found, err := store.Audit(h.Context(), audit.Query{Operation: operation, Outcome: audit.Refused, Limit: audit.MaxPage})
+	if err != nil {
+		h.Fatal(err)
+	}
+	times, entries := map[string]int64{}, map[string]int{}
+	for _, e := range found {
+		of := strings.TrimSpace(e.Who + " " + e.Reason)
+		times[of] += max(e.Count, 1)
+		if entries[of]++; entries[of] > 2 {
+			h.Errorf("the audit has %d entries of %q", entries[of], of)
+		}
+	}
+	return times
 }
 
 // proof is what a caller proves itself with.

@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/agent"
@@ -66,9 +68,13 @@ type publisher struct {
 	set     func() registry.Set // what is registered now
 	exposed bool                // see callers
 
+	// since tells since when a card is what it is.
+	since func(ctx context.Context, agent, digest string, now time.Time) (time.Time, error)
+
 	mu       sync.Mutex // held while a set is published
 	agents   []server.Agent
 	troubles map[registry.ID][]string
+	failure  error // of the last time, after which what was before is served on
 }
 
 // publish serves what is registered from now on. An agent that cannot be served
@@ -76,39 +82,102 @@ type publisher struct {
 func (p *publisher) publish(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.failure = p.replace(ctx); p.failure != nil {
+		p.log.Error("agents could not be published; those before are served on", "error", p.failure)
+	}
+}
+
+// replace serves what is registered, or what was served before if that cannot be
+// done. The lock is held.
+func (p *publisher) replace(ctx context.Context) error {
 	set := p.set() // under the lock, so that what is newer is never undone
 	found := map[skillKey]answering{}
+	troubles := p.troubles
 	p.troubles = map[registry.ID][]string{}
+	agents, err := p.servable(ctx, set, found)
+	if err != nil {
+		p.troubles = troubles
+		return err
+	}
+	// What is not on a card yet may be answered for; what is has to be.
+	before := p.catalog.current.Swap(merged(p.catalog.current.Load(), found))
+	if err := p.server.Publish(ctx, agents); err != nil {
+		p.catalog.current.Store(before)
+		p.troubles = troubles
+		return err
+	}
+	p.agents = agents
+	p.catalog.current.Store(&found)
+	return nil
+}
+
+// servable are the agents that can be served. What the command line publishes
+// comes first where two want the same address.
+func (p *publisher) servable(ctx context.Context, set registry.Set, found map[skillKey]answering) ([]server.Agent, error) {
 	written := p.written(set, found)
 	agents := slices.Clone(written)
-	for _, doc := range set.Documents {
-		if doc.Kind != registry.KindAgent {
-			continue
+	documents := slices.DeleteFunc(slices.Clone(set.Documents), func(doc registry.Document) bool { return doc.Kind != registry.KindAgent })
+	slices.SortStableFunc(documents, func(a, b registry.Document) int {
+		switch {
+		case a.Published == b.Published:
+			return 0
+		case a.Published:
+			return -1
 		}
+		return 1
+	})
+	for _, doc := range documents {
 		if err := taken(written, doc); err != nil {
 			p.trouble(doc.ID(), err)
 			continue
 		}
-		form, err := p.agent(ctx, set, doc, found)
+		answers := maps.Clone(found)
+		form, err := p.agent(ctx, set, doc, answers)
 		if err == nil {
-			err = p.server.Check(ctx, form)
+			err = p.server.Check(ctx, form, agents...)
+		}
+		if _, failed := errors.AsType[*unstoredError](err); failed {
+			return nil, err
 		}
 		if err != nil {
 			p.trouble(doc.ID(), err)
 			continue
 		}
 		agents = append(agents, form)
+		maps.Copy(found, answers)
 	}
-	// What is not on a card yet may be answered for; what is has to be.
-	before := p.catalog.current.Swap(merged(p.catalog.current.Load(), found))
-	if err := p.server.Publish(ctx, agents); err != nil {
-		p.catalog.current.Store(before)
-		p.log.Error("agents could not be published; those before are served on", "error", err)
-		return
-	}
-	p.agents = agents
-	p.catalog.current.Store(&found)
+	return agents, nil
 }
+
+// refusal is why a server may not start with what was published at first: its
+// own configuration asks for what cannot be. What is registered is no reason.
+func (p *publisher) refusal() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failure != nil {
+		return p.failure
+	}
+	for _, doc := range p.set().Documents {
+		if reasons := p.troubles[doc.ID()]; doc.Published && doc.Kind == registry.KindAgent && len(reasons) > 0 {
+			return fmt.Errorf("%s: %s", doc.ID(), strings.Join(reasons, "; "))
+		}
+	}
+	return nil
+}
+
+// cardSince asks since when a card is what it is.
+func (p *publisher) cardSince(ctx context.Context, agent, digest string, now time.Time) (time.Time, error) {
+	since, err := p.since(ctx, agent, digest, now)
+	if err != nil {
+		return since, &unstoredError{err}
+	}
+	return since, nil
+}
+
+// unstoredError is that the store failed, which says nothing of an agent.
+type unstoredError struct{ error }
+
+func (e *unstoredError) Unwrap() error { return e.error }
 
 // merged is what was answered for and what will be.
 func merged(before *map[skillKey]answering, after map[skillKey]answering) *map[skillKey]answering {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/legation/legation/a2a"
 )
 
@@ -125,9 +127,7 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s of somebody else: %s", method, got.body)
 		}
 	}
-	for _, entry := range h.evidence("authenticate", "refused", 11) {
-		if entry.Reason != "requests_too_many" || entry.Who != "slow" {
-			t.Errorf("the audit has %+v", entry)
-		}
+	if diff := cmp.Diff(map[string]int64{"slow requests_too_many": 11}, h.refusals("authenticate")); diff != "" {
+		t.Errorf("the audit has (-want +got):\n%s", diff)
 	}
 }

@@ -17,14 +17,14 @@ var at = time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))
 func TestEncode(t *testing.T) {
 	e := audit.Entry{
 		At: at, Who: "acme", Party: "acme", Operation: "SendMessage", Outcome: audit.Refused, Reason: "UNKNOWN_KEY",
-		TaskID: "t-1", DelegationID: "d-1", KeyID: "k-1", Hash: "00ff",
+		TaskID: "t-1", DelegationID: "d-1", KeyID: "k-1", Hash: "00ff", Count: 7,
 	}
 	text, err := e.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"at":"2026-01-02T02:04:05.678Z","who":"acme","party":"acme","operation":"SendMessage","outcome":"refused",` +
-		`"reason":"UNKNOWN_KEY","taskId":"t-1","delegationId":"d-1","keyId":"k-1","hash":"00ff"}`
+		`"reason":"UNKNOWN_KEY","count":7,"taskId":"t-1","delegationId":"d-1","keyId":"k-1","hash":"00ff"}`
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Errorf("encoded (-want +got):\n%s", diff)
 	}
@@ -35,6 +35,10 @@ func TestEncode(t *testing.T) {
 	e.At = time.Date(2026, 1, 2, 2, 4, 5, 678_000_000, time.UTC)
 	if diff := cmp.Diff(e, got); diff != "" {
 		t.Errorf("decoded (-want +got):\n%s", diff)
+	}
+	once := audit.Entry{At: at, Operation: "x", Outcome: audit.Done, Count: 1}
+	if text, err := once.Encode(); err != nil || strings.Contains(string(text), "count") {
+		t.Errorf("once is %s, %v", text, err)
 	}
 	for name, bad := range map[string]audit.Entry{
 		"no operation": {At: at, Outcome: audit.Done},

@@ -43,8 +43,13 @@ type Entry struct {
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason,omitzero"`
 
-	// From is where a refused request came from: an address, behind the name
-	// of the proxy that passed it on if one did.
+	// Count is how many times it happened, of which At is the last. Zero means
+	// once.
+	Count int64 `json:"count,omitzero"`
+
+	// From is where a refused request came from: an address, or a network if it
+	// came from several of it, behind the name of the proxy that passed it on if
+	// one did.
 	From string `json:"from,omitzero"`
 
 	// TaskID and DelegationID name what it was about.
@@ -58,6 +63,9 @@ type Entry struct {
 	Hash string `json:"hash,omitzero"`
 }
 
+// times is how often it happened.
+func (e Entry) times() int64 { return max(e.Count, 1) }
+
 // MaxBytes is how large an encoded entry may be.
 const MaxBytes = 4 << 10
 
@@ -67,6 +75,9 @@ func (e Entry) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("an audit entry needs an operation and an outcome")
 	}
 	e.At = e.At.UTC().Truncate(time.Millisecond)
+	if e.Count == 1 {
+		e.Count = 0
+	}
 	text, err := json.Marshal(e)
 	if err != nil {
 		return nil, fmt.Errorf("encode an audit entry: %w", err)

@@ -139,7 +139,7 @@ shows the changes, asks, and accepts that very card and no other.
 
 ` + connectionText,
 		Example: `  legation agent accept translator
-  legation agent accept translator --digest 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
+  legation agent accept translator --digest sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: takes(1, "the name of a remote agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return to.administer(cmd.Context(), io, func(ctx context.Context, in *installation) error {
@@ -147,7 +147,7 @@ shows the changes, asks, and accepts that very card and no other.
 			})
 		},
 	}
-	cmd.Flags().StringVar(&digest, "digest", "", "digest of the card to accept, as 'agent show' tells it; does not ask")
+	cmd.Flags().StringVar(&digest, "digest", "", "digest of the card to accept, as 'agent show' tells it, with sha256: or without; does not ask")
 	cmd.Flags().BoolVar(&yes, "yes", false, "accept whatever the newest card is, without asking")
 	to.flags(cmd)
 	return cmd

@@ -59,7 +59,15 @@ func newAuditList(io streams) *cobra.Command {
 		items:   func(form admin.Audit) ([]admin.AuditEntry, int64) { return form.Entries, form.Next },
 		heading: []string{"AT", "WHO", "OPERATION", "CONCERNS", "OUTCOME", "REASON", "TASK"},
 		row: func(e admin.AuditEntry) []string {
-			return []string{timeWord(e.At), e.Who, e.Operation, cmp.Or(e.Party, e.Agent, e.From), e.Outcome, e.Reason, e.TaskID}
+			return []string{timeWord(e.At), e.Who, e.Operation, cmp.Or(e.Party, e.Agent, e.From), e.Outcome, repeated(e), e.TaskID}
 		},
 	}.command(io)
+}
+
+// repeated is a reason, with how often it was so.
+func repeated(e admin.AuditEntry) string {
+	if e.Count > 1 {
+		return fmt.Sprintf("%s (%d times)", e.Reason, e.Count)
+	}
+	return e.Reason
 }

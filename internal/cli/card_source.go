@@ -41,6 +41,10 @@ func (s *cardSource) read(ctx context.Context, io streams) ([]byte, error) {
 // readCardFile reads the file of a card, or standard input for -.
 func readCardFile(ctx context.Context, io streams, path string) ([]byte, error) {
 	if path != "-" {
+		// A pipe that nobody writes to would be waited for, and nothing ends that.
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is not a file; write - to read standard input", line(path, maxName))
+		}
 		return readFile(path, card.MaxBytes)
 	}
 	content, err := readInput(ctx, io.in, card.MaxBytes)

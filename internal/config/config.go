@@ -44,7 +44,8 @@ type Config struct {
 
 	// AdminListen is the address of the admin API, "none" for none. Port 0
 	// takes a free one, which commands on this machine find by Data. An address
-	// that other machines reach is served with TLSCert only.
+	// that other machines reach is served with TLSCert only, and beside it one
+	// of this machine for its commands.
 	AdminListen string `env:"ADMIN_LISTEN"`
 
 	// MasterKey is the file with the keys that secrets are encrypted with. Empty

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/legation/legation/internal/audit"
@@ -40,10 +41,30 @@ func EnsureAdmin(ctx context.Context, store Store, path string, now func() time.
 		return false, fmt.Errorf("write the token of the first admin: %w", err)
 	}
 	effects := work.Effects{Audit: []audit.Entry{putEntry(p.Author, p)}}
-	if err := store.ChangePeople(ctx, Change{Put: &p, At: at}, effects); err != nil {
-		return false, errors.Join(fmt.Errorf("add the first admin: %w", err), os.Remove(path))
+	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout)
+	defer cancel()
+	if err := store.ChangePeople(storing, Change{Put: &p, At: at}, effects); err != nil {
+		return notAdded(ctx, store, p, path, fmt.Errorf("add the first admin: %w", err))
 	}
 	return true, nil
+}
+
+// notAdded looks what has become of the first admin after an error, with which
+// the change may be stored all the same. The token is thrown away only where it
+// is sure to open nothing.
+func notAdded(ctx context.Context, store Store, p Person, path string, failure error) (bool, error) {
+	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	defer cancel()
+	all, err := store.People(reading)
+	switch {
+	case err != nil:
+		return false, errors.Join(failure, err)
+	case len(all) == 0:
+		return false, errors.Join(failure, os.Remove(path))
+	case slices.ContainsFunc(all, func(one Person) bool { return one.Token == p.Token }):
+		return true, nil
+	}
+	return false, failure
 }
 
 // writeToken writes a file that only its owner can read, whole and durably or

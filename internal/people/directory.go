@@ -2,7 +2,9 @@ package people
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -10,6 +12,11 @@ import (
 
 	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/work"
+)
+
+const (
+	changeTimeout = time.Minute // of a change that is on its way
+	readTimeout   = 10 * time.Second
 )
 
 // Config tunes a [Directory]. The zero value is ready to use.
@@ -120,16 +127,37 @@ func (d *Directory) Remove(ctx context.Context, author, name string) error {
 	return nil
 }
 
+// change makes a change whatever becomes of whoever asked for it: what is stored
+// must bite. After an error it may be stored too, and only the store can tell.
 func (d *Directory) change(ctx context.Context, change Change, entry audit.Entry) error {
-	d.changing.Lock()
-	defer d.changing.Unlock()
-	if err := d.store.ChangePeople(ctx, change, work.Effects{Audit: []audit.Entry{entry}}); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// The change is stored: it must bite whatever becomes of whoever asked.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	d.changing.Lock()
+	defer d.changing.Unlock()
+	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout)
 	defer cancel()
-	return d.refresh(ctx)
+	err := d.store.ChangePeople(storing, change, work.Effects{Audit: []audit.Entry{entry}})
+	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	defer cancel()
+	if unread := d.refresh(reading); unread != nil {
+		d.suspend(change)
+		return errors.Join(err, unread)
+	}
+	return err
+}
+
+// suspend lets nobody in under the name that a change is about, until the store
+// can be read again: it cannot be told whose token it is.
+func (d *Directory) suspend(change Change) {
+	name := change.Remove
+	if change.Put != nil {
+		name = change.Put.Name
+	}
+	before := d.known.Load()
+	next := &snapshot{people: before.people, tokens: maps.Clone(before.tokens)}
+	maps.DeleteFunc(next.tokens, func(_ string, p Person) bool { return p.Name == name })
+	d.known.Store(next)
 }
 
 func putEntry(author string, p Person) audit.Entry {

@@ -240,6 +240,72 @@ func (b broken) ChangePeople(context.Context, people.Change, work.Effects) error
 	return b.change
 }
 
+// deceptive is a store of which a change fails after it was stored, while whoever
+// asked for it hangs up.
+type deceptive struct {
+	people.Store
+	hangUp func()
+	change error
+	people error // of reading afterwards
+
+	changed bool
+}
+
+func (d *deceptive) ChangePeople(ctx context.Context, change people.Change, effects work.Effects) error {
+	if d.hangUp != nil {
+		d.hangUp()
+	}
+	d.changed = true
+	return errors.Join(ctx.Err(), d.Store.ChangePeople(ctx, change, effects), d.change)
+}
+
+func (d *deceptive) People(ctx context.Context) ([]people.Person, error) {
+	if d.changed && d.people != nil {
+		return nil, d.people
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return d.Store.People(ctx)
+}
+
+// A token is void once its removal is stored, whatever whoever removed it was
+// told, and whether they waited for it.
+func TestWhatIsStoredBites(t *testing.T) {
+	failure := errors.New("the answer was lost")
+	for name, tt := range map[string]struct {
+		change, read error
+	}{
+		"hung up":                       {},
+		"failed":                        {change: failure},
+		"failed, and cannot be read":    {change: failure, read: failure},
+		"succeeded, and cannot be read": {read: failure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, store := newClock(), openStore(t)
+			d := openDirectory(t, store, c)
+			_, root := put(t, d, "root", people.Admin, time.Time{})
+			_, gone := put(t, d, "gone", people.Admin, time.Time{})
+			ctx, cancel := context.WithCancel(t.Context())
+			between := &deceptive{Store: store, hangUp: cancel, change: tt.change, people: tt.read}
+			d = openDirectory(t, between, c)
+			err := d.Remove(ctx, "root", "gone")
+			if want := tt.change != nil || tt.read != nil; errors.Is(err, failure) != want || !want && err != nil {
+				t.Errorf("Remove() error = %v", err)
+			}
+			if p, err := d.Authenticate(gone); !errors.Is(err, people.ErrToken) {
+				t.Errorf("the token of who was removed is that of %q, %v", p.Name, err)
+			}
+			if p, err := d.Authenticate(root); err != nil || p.Name != "root" {
+				t.Errorf("another's token is that of %q, %v", p.Name, err)
+			}
+			if err := d.Remove(ctx, "root", "root"); !errors.Is(err, context.Canceled) {
+				t.Errorf("Remove() of somebody who has gone: error = %v", err)
+			}
+		})
+	}
+}
+
 func TestTheFirstAdminFails(t *testing.T) {
 	failure := errors.New("disk is full")
 	path := filepath.Join(t.TempDir(), "admin-token")
@@ -261,6 +327,37 @@ func TestTheFirstAdminFails(t *testing.T) {
 	}
 	if _, err := people.Open(t.Context(), broken{people: failure}, people.Config{}); !errors.Is(err, failure) {
 		t.Errorf("Open() error = %v", err)
+	}
+}
+
+// The file of a token that may let in is kept, whatever went wrong.
+func TestTheFirstAdminIsStoredAllTheSame(t *testing.T) {
+	failure := errors.New("the answer was lost")
+	for name, tt := range map[string]struct {
+		change, read error
+		created      bool
+	}{
+		"stopped":                    {created: true},
+		"failed":                     {change: failure, created: true},
+		"failed, and cannot be read": {change: failure, read: failure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, store := newClock(), openStore(t)
+			path := filepath.Join(t.TempDir(), "admin-token")
+			ctx, cancel := context.WithCancel(t.Context())
+			created, err := people.EnsureAdmin(ctx, &deceptive{Store: store, hangUp: cancel, change: tt.change, people: tt.read}, path, c.now)
+			if created != tt.created || (err == nil) != tt.created {
+				t.Errorf("EnsureAdmin() = %v, %v", created, err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := openDirectory(t, store, c).Authenticate(strings.TrimSpace(string(text)))
+			if err != nil || p.Name != people.FirstAdmin {
+				t.Errorf("the token in the file is that of %q, %v", p.Name, err)
+			}
+		})
 	}
 }
 

@@ -29,6 +29,15 @@ func (s SAN) check() string {
 	return ""
 }
 
+// names is what certificates are known by, as it is compared: a name of DNS has
+// no upper case.
+func (m MTLS) names() string {
+	if name, isDNS := strings.CutPrefix(string(m.SAN), "dns:"); isDNS {
+		return "dns:" + strings.ToLower(name)
+	}
+	return string(m.SAN) + string(m.SPKI)
+}
+
 // maxRoots is how many authorities may vouch for one name.
 const maxRoots = 16
 
@@ -53,7 +62,7 @@ func certificates(text string) bool {
 	rest, count := []byte(text), 0
 	for len(strings.TrimSpace(string(rest))) > 0 {
 		block, next := pem.Decode(rest)
-		if block == nil || block.Type != "CERTIFICATE" {
+		if block == nil || block.Type != "CERTIFICATE" || len(block.Headers) > 0 {
 			return false
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {

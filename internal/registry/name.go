@@ -161,8 +161,11 @@ var sha256RE = regexp.MustCompile(`^[0-9a-f]{64}$`)
 func (SHA256) pattern() string { return sha256RE.String() }
 
 func (s SHA256) check() string {
-	if !sha256RE.MatchString(string(s)) {
+	switch {
+	case !sha256RE.MatchString(string(s)):
 		return "write a SHA-256 digest as 64 lower-case hexadecimal digits"
+	case strings.Trim(string(s), "0") == "":
+		return "a digest of nothing but zeros is that of nothing"
 	}
 	return ""
 }

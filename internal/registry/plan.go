@@ -47,7 +47,7 @@ type Plan struct {
 // NewPlan compares what is registered with what is desired, and checks all
 // documents as they will be. If anything is wrong with them the error is
 // [Problems] and nothing may be changed; what was wrong before, with a document
-// that is not changed, is no reason. Documents that are not desired stay as they
+// that is not desired, is no reason. Documents that are not desired stay as they
 // are, unless they are pruned or deleted. A remote client that is desired
 // without apiKeys keeps the ones it has. Documents that were published on the
 // command line are not changed.

@@ -144,20 +144,23 @@ func (p *planner) problems() Problems {
 	if len(wrong) == 0 {
 		return nil
 	}
-	// What was wrong before does not keep anybody from another change, such as
-	// the revocation of a key.
 	touched := make(map[string]bool)
 	for _, change := range p.changes {
-		if change.Action != Unchanged {
-			touched[change.ID.String()] = true
-		}
+		touched[change.ID.String()] = change.Action != Unchanged || p.desired[change.ID]
 	}
+	// What was wrong before does not keep anybody from another change, such as
+	// the revocation of a key, of the very document too.
 	type fault struct{ document, path, words string }
 	before := make(map[fault]bool)
 	for _, one := range resolve(p.current.Documents, p.current.Unreadable, nil, p.opts.Host) {
-		before[fault{one.Document, one.Path, one.Words}] = !touched[one.Document]
+		before[fault{one.Document, one.Path, one.Words}] = p.opts.whole || !touched[one.Document]
 	}
 	return slices.DeleteFunc(wrong, func(one Problem) bool {
+		// A server must start though somebody uses what it publishes no more;
+		// Faults tells of it. Who shall be at the root is another question.
+		if p.opts.publish && !touched[one.Document] && one.Path != "spec.root" {
+			return one.Document != ""
+		}
 		return before[fault{one.Document, one.Path, one.Words}]
 	})
 }

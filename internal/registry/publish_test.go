@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,9 +93,71 @@ func TestPublishedAndAppliedDocumentsKeepApart(t *testing.T) {
 	// Applied documents may name published ones, and pruning leaves those alone.
 	n.apply("kind: Configuration\nname: mine\nspec: {provider: p}", registry.Options{Prune: true})
 	n.tells("3: Provider/p@1 Configuration/c@1 Configuration/mine@3")
+}
+
+// A server starts though somebody uses what it publishes no more, and everything
+// can be changed but what would keep the fault.
+func TestWhatIsPublishedNoMoreMayBeNamed(t *testing.T) {
+	n := newNode(t)
+	mine := registry.ID{Kind: registry.KindConfiguration, Name: "mine"}
+	client := registry.ID{Kind: registry.KindRemoteClient, Name: "r"}
+	n.publish(base)
+	const text = "kind: Configuration\nname: mine\nspec: {provider: p}"
+	const keyed = "kind: RemoteClient\nname: r2\nspec: {skills: [a/one, a/two], credentials: {apiKeys: [{id: k2, sha256: 60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752}]}}"
+	n.apply(text+"\n---\n"+keyed, registry.Options{})
+	client.Name = "r2"
+	if got := append(n.Faults(mine), n.Faults(client)...); len(got) > 0 {
+		t.Errorf("faults before: %q", got)
+	}
+	n.publish("kind: Secret\nname: s")
+	n.tells("3: Secret/s@3 Configuration/mine@2 RemoteClient/r2@2")
+	want := []string{
+		`spec.provider: there is no provider "p" (there is none at all)`,
+		`spec.skills[0]: there is no agent "a" (there is none at all)`, `spec.skills[1]: there is no agent "a" (there is none at all)`,
+	}
+	for _, one := range []*node{n, n.again()} {
+		if diff := cmp.Diff(want, append(one.Faults(mine), one.Faults(client)...)); diff != "" {
+			t.Errorf("faults (-want +got):\n%s", diff)
+		}
+	}
+	if again := n.publish("kind: Secret\nname: s"); again.Changed() {
+		t.Errorf("at the next start: %s", tell(again))
+	}
+	before := n.Set()
+	for text, want := range map[string]string{
+		text:  `Configuration/mine: spec.provider: there is no provider "p"`,
+		keyed: `RemoteClient/r2: spec.skills[0]: there is no agent "a"`,
+	} {
+		_, err := n.Apply(t.Context(), "ada", decode(t, text), registry.Options{})
+		n.refused(before, err, want)
+	}
+	n.apply(secret("another"), registry.Options{})
+	if _, err := n.Edit(t.Context(), "ada", client, func(doc registry.Document) (registry.Document, error) {
+		doc.Spec.(*registry.RemoteClient).Credentials.APIKeys[0].Revoked = true
+		return doc, nil
+	}); err != nil {
+		t.Errorf("revoking a key of a client with a fault: %v", err)
+	}
 	before = n.Set()
-	_, err = n.Publish(t.Context(), nil, registry.Host{})
-	n.refused(before, err, `Configuration/mine: spec.provider: needs Provider/p, which would be gone`)
+	_, err := n.Edit(t.Context(), "ada", client, func(doc registry.Document) (registry.Document, error) {
+		doc.Spec.(*registry.RemoteClient).Skills = []registry.SkillRef{"b/new"}
+		return doc, nil
+	})
+	n.refused(before, err, `there is no agent "b"`)
+	n.publish(base)
+	if got := append(n.Faults(mine), n.Faults(client)...); len(got) > 0 {
+		t.Errorf("faults after it was published again: %q", got)
+	}
+}
+
+// Two agents at the root are a question that a start does not answer.
+func TestPublishingASecondRootIsRefused(t *testing.T) {
+	n := newNode(t)
+	const root = "kind: Agent\nname: %s\nspec: {root: true, card: {description: d}, skills: [{id: one, configuration: %s, description: d}]}"
+	n.apply("kind: Provider\nname: own\nspec: {type: echo}\n---\nkind: Configuration\nname: own\nspec: {provider: own}\n---\n"+fmt.Sprintf(root, "zoo", "own"), registry.Options{})
+	before := n.Set()
+	_, err := n.Publish(t.Context(), decode(t, published+"---\n"+fmt.Sprintf(root, "a", "c")), registry.Host{})
+	n.refused(before, err, "agent a is at the root already")
 }
 
 // What the server's own configuration declares comes with what it publishes.

@@ -21,6 +21,7 @@ const (
 	maxReplans    = 3           // of one change, against others that change the store
 	maxAuthor     = 256         // bytes
 	commitTimeout = time.Minute // of a change that is on its way
+	readTimeout   = 10 * time.Second
 )
 
 // Config tunes a [Registry]. The zero value is ready to use.
@@ -51,6 +52,7 @@ type Registry struct {
 	turn    chan struct{} // held by who changes or reads the store
 	host    atomic.Pointer[Host]
 	set     atomic.Pointer[Set]
+	faults  atomic.Pointer[faults]
 	watches watches
 }
 
@@ -126,9 +128,10 @@ func (r *Registry) Apply(ctx context.Context, author string, desired []Document,
 }
 
 // Publish makes the desired documents those that the command line published,
-// and deletes what it published before; nothing else is touched. From then on
-// host is what the server's own configuration declares. A document that is
-// registered otherwise is among the [Problems].
+// and deletes what it published before; nothing else is touched. What is left
+// without something that it names is no reason to refuse: see [Registry.Faults].
+// From then on host is what the server's own configuration declares. A document
+// that is registered otherwise is among the [Problems].
 func (r *Registry) Publish(ctx context.Context, desired []Document, host Host) (Plan, error) {
 	plan, err := r.change(ctx, commandLine, func(current Set) (Plan, error) {
 		return NewPlan(current, desired, Options{Prune: true, Host: host, publish: true})
@@ -204,7 +207,7 @@ func (r *Registry) change(ctx context.Context, author string, plan func(Set) (Pl
 		}
 		err = fmt.Errorf("change what is registered: %w", err)
 		if !errors.Is(err, ErrConflict) {
-			return Plan{}, err
+			return Plan{}, errors.Join(err, r.lookAgain(ctx))
 		}
 		if again := r.reload(ctx); again != nil {
 			return Plan{}, again
@@ -233,6 +236,14 @@ func (r *Registry) commit(ctx context.Context, plan Plan, author string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()
 	return r.store.Commit(ctx, plan, effects)
+}
+
+// lookAgain reads the store after a commit that failed: it may be stored all the
+// same, and then it must be told.
+func (r *Registry) lookAgain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	defer cancel()
+	return r.reload(ctx)
 }
 
 // reload reads the store and publishes what is newer.

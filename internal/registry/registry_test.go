@@ -235,6 +235,24 @@ func TestTheStoreFails(t *testing.T) {
 	}
 }
 
+// A commit that fails may be stored all the same, and then it counts.
+func TestWhatIsStoredIsTold(t *testing.T) {
+	n := newNode(t)
+	lost := errors.New("the answer was lost")
+	ctx, cancel := context.WithCancel(t.Context())
+	faulty := open(t, n.store, between{n.store, func(ctx context.Context, plan registry.Plan, effects work.Effects) error {
+		cancel()
+		return errors.Join(n.store.Commit(ctx, plan, effects), lost)
+	}}, registry.Host{})
+	var told watched
+	faulty.Watch(told.told)
+	if _, err := faulty.Apply(ctx, "ada", decode(t, secret("s")), registry.Options{}); !errors.Is(err, lost) {
+		t.Errorf("Apply() error = %v, want that of the store", err)
+	}
+	faulty.tells("1: Secret/s@1")
+	told.want(t, "0:", "1: Secret/s@1")
+}
+
 func TestEditsAreOfADocumentAsItIs(t *testing.T) {
 	n := newNode(t)
 	n.apply(base, registry.Options{})

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -118,7 +119,8 @@ func (TokenAlgorithm) values() []string {
 // and SPKI.
 type MTLS struct {
 	// SAN is one of the certificate's subject alternative names, with its kind:
-	// dns:NAME, uri:URI, email:ADDRESS or ip:ADDRESS.
+	// dns:NAME, uri:URI, email:ADDRESS or ip:ADDRESS. Case does not matter in a
+	// name of DNS. It is there once, with all that may vouch for it.
 	SAN SAN `json:"san,omitzero" max:"512"`
 
 	// Roots are the authorities that may vouch for SAN, in PEM.
@@ -173,7 +175,14 @@ type ClientLimits struct {
 // Kind returns [KindRemoteClient].
 func (*RemoteClient) Kind() Kind { return KindRemoteClient }
 
+// notClients are names under which tasks and the audit know others than remote
+// clients.
+var notClients = []Name{"legation", "local"}
+
 func (c *RemoteClient) rules(r *reporter) {
+	if slices.Contains(notClients, r.doc.Name) {
+		r.reportAt("name", "tasks and the audit know another under this name", "choose another name")
+	}
 	unique(r, "skills", c.Skills)
 	unique(r, "operations", c.Operations)
 	unique(r, "webhookExceptions", c.WebhookExceptions)
@@ -181,12 +190,15 @@ func (c *RemoteClient) rules(r *reporter) {
 	uniqueKey(r, "credentials.oidc", c.Credentials.OIDC, func(o OIDC) [4]string {
 		return [4]string{string(o.Issuer), o.Audience, o.AuthorizedParty, o.Subject}
 	})
-	unique(r, "credentials.mtls", c.Credentials.MTLS)
+	uniqueKey(r, "credentials.mtls", c.Credentials.MTLS, MTLS.names)
 	for i, o := range c.Credentials.OIDC {
 		at := index("credentials.oidc", i)
 		r.needs(o.AuthorizedParty+o.Subject != "", at+".authorizedParty", "say which of the issuer's tokens are the client's, by this, by subject, or by both")
 		unique(r, at+".algorithms", o.Algorithms)
 		r.url(at+".issuer", o.Issuer, o.Exceptions)
+		if strings.ContainsAny(string(o.Issuer), "?#") {
+			r.report(at+".issuer", "the URL of an issuer has no query and no fragment", "copy it as the issuer's tokens have it")
+		}
 		unique(r, at+".exceptions", o.Exceptions)
 	}
 	for i, m := range c.Credentials.MTLS {

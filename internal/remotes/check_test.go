@@ -222,7 +222,7 @@ func TestCheckOfAChangedStructure(t *testing.T) {
 		}
 	})
 	report, err := w.remotes.Check(t.Context(), agentName, "alice")
-	if err != nil || report.OK || !strings.Contains(report.First, "legation agent accept partner sha256:") || !strings.Contains(report.First, "defaultInputModes") {
+	if err != nil || report.OK || !strings.Contains(report.First, "legation agent accept partner --digest sha256:") || !strings.Contains(report.First, "defaultInputModes") {
 		t.Errorf("first: %s, %v", report.First, err)
 	}
 	for _, r := range p.seen() {

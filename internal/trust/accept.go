@@ -3,13 +3,14 @@ package trust
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/legation/legation/card"
 	"github.com/legation/legation/internal/audit"
 	"github.com/legation/legation/internal/registry"
 )
 
-// Accept takes the card with this digest as the one that later ones are compared
+// Accept takes the card with this digest, written with sha256: or without, as the one that later ones are compared
 // with: it verifies, and waits because its structure changed. The author is the
 // person who has looked at it. The agent is trusted from when Accept returns, if
 // nothing else is against it. The errors include [ErrUnknown],
@@ -53,7 +54,7 @@ func (e *entry) acceptable(digest string) error {
 		return fmt.Errorf("%w: %s", ErrNothingToAccept, e.verdict.reasons[0].Words)
 	case v == nil || len(e.verdict.drift.Structure) == 0:
 		return ErrNothingToAccept
-	case v.Digest != digest:
+	case v.Digest != "sha256:"+strings.TrimPrefix(digest, "sha256:"):
 		return fmt.Errorf("%w: it has the digest %s", ErrOtherCard, v.Digest)
 	}
 	return nil

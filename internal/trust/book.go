@@ -29,7 +29,13 @@ type Config struct {
 	// quick. Nil means that it holds all.
 	HasValue func(registry.SecretName) bool
 
-	// Concurrent is how many cards may be read at once. Zero means 8.
+	// Settlement marks that all which is believed is written down. A book that
+	// begins without the mark begins a new generation of every trust. Nil means
+	// that it always does.
+	Settlement Settlement
+
+	// Concurrent is how many cards may be read at once, those that could not be
+	// read the last time half as many. Zero means 16.
 	Concurrent int
 
 	// ReadTimeout bounds one reading. Zero means 30 seconds.
@@ -52,7 +58,12 @@ type Book struct {
 	cfg    Config
 	wake   chan struct{} // carries no data
 
-	setting sync.Mutex // held by Set
+	setting  sync.Mutex // held by Set, with the next one
+	revision int64      // of the registry
+
+	marking sync.Mutex // held by settle, with the next one
+	settled bool       // as it was marked last
+	anew    bool       // what is kept is of a book that did not mark it
 
 	mu      sync.RWMutex
 	entries map[registry.Name]*entry
@@ -62,7 +73,7 @@ type Book struct {
 // NewBook returns a book with what the store keeps. Nobody is trusted before
 // [Book.Set].
 func NewBook(ctx context.Context, store Store, source Source, cfg Config) (*Book, error) {
-	cfg.Concurrent = cmp.Or(cfg.Concurrent, 8)
+	cfg.Concurrent = cmp.Or(cfg.Concurrent, 16)
 	cfg.ReadTimeout = cmp.Or(cfg.ReadTimeout, 30*time.Second)
 	if cfg.Concurrent < 0 || cfg.ReadTimeout < 0 {
 		return nil, errors.New("trust: a limit is negative")
@@ -73,11 +84,16 @@ func NewBook(ctx context.Context, store Store, source Source, cfg Config) (*Book
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Settlement == nil {
+		cfg.Settlement = unsettled{}
+	}
 	all, err := store.RemoteCards(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the cards of remote agents: %w", err)
 	}
+	settled := cfg.Settlement.Settled()
 	b := &Book{
+		settled: settled, anew: !settled,
 		store: store, source: source, cfg: cfg, wake: make(chan struct{}, 1),
 		entries: make(map[registry.Name]*entry), kept: make(map[registry.Name]RemoteCard),
 	}
@@ -88,7 +104,8 @@ func NewBook(ctx context.Context, store Store, source Source, cfg Config) (*Book
 }
 
 // Set goes on with what is registered now. It is called at the start, and
-// whenever the registry or the values of secrets have changed. The cards at hand
+// whenever the registry or the values of secrets have changed; a set of an earlier
+// revision than the last one is passed over. The cards at hand
 // are judged anew without the network, and what that takes away is gone when Set
 // returns, and never later. An error means that something could not be written
 // down; it is tried again by [Book.Run], and trust that was gained waits for it.
@@ -101,6 +118,10 @@ func (b *Book) Set(ctx context.Context, set registry.Set) error {
 	}
 	b.setting.Lock()
 	defer b.setting.Unlock()
+	if set.Revision < b.revision {
+		return nil
+	}
+	b.revision = set.Revision
 	var changed []*entry
 	gone := make(map[registry.Name]*entry)
 	b.mu.Lock()
@@ -125,6 +146,7 @@ func (b *Book) Set(ctx context.Context, set registry.Set) error {
 		e := b.entries[name]
 		if e == nil {
 			e = newEntry(reg, b.kept[name])
+			e.anew = b.anew && e.kept.Generation != 0
 			delete(b.kept, name)
 			b.entries[name] = e
 		}
@@ -143,6 +165,7 @@ func (b *Book) Set(ctx context.Context, set registry.Set) error {
 	for name, e := range gone {
 		failed = append(failed, b.forget(ctx, name, e))
 	}
+	b.settle()
 	return errors.Join(failed...)
 }
 

@@ -53,7 +53,7 @@ func TestChangesOfACard(t *testing.T) {
 	if err := w.book.Accept(t.Context(), "nobody", known.Digest, "alice"); !errors.Is(err, trust.ErrUnknown) {
 		t.Errorf("Accept() of nobody: error = %v, want ErrUnknown", err)
 	}
-	if err := w.book.Accept(t.Context(), agentName, known.Digest, "alice"); err != nil {
+	if err := w.book.Accept(t.Context(), agentName, strings.TrimPrefix(known.Digest, "sha256:"), "alice"); err != nil {
 		t.Fatalf("Accept() error = %v", err)
 	}
 	third := w.trusted()

@@ -35,13 +35,23 @@ func (b *Book) register(e *entry, reg Registration, ready registry.State, missin
 	}
 	if first {
 		e.reg, e.ready, e.missing = reg, ready, missing
-		e.schedule(b.cfg.Now())
-		return b.change(e, nil)
+		now := b.cfg.Now()
+		e.schedule(now)
+		e.soon()
+		key, moved := e.kept.KeyID, e.kept.Route != "" && e.kept.Route != string(reg.Spec.URL)
+		changed := b.change(e, nil)
+		if e.anew || moved || key != e.kept.KeyID {
+			// What was believed of another route or key, or was lost and could not
+			// be written down, is not any more.
+			e.rise(now)
+			changed = true
+		}
+		return changed
 	}
 	// What was believed under another route or another key is not any more.
 	now := b.cfg.Now()
 	before, _ := e.state(now)
-	key := e.verdict.key()
+	key := e.verdict.thumbprint
 	moved := e.reg.Spec.URL != reg.Spec.URL
 	if e.reg.Generation != reg.Generation || ready == registry.Ready {
 		e.readSoon()
@@ -49,14 +59,14 @@ func (b *Book) register(e *entry, reg Registration, ready registry.State, missin
 	e.reg, e.ready, e.missing = reg, ready, missing
 	changed := b.change(e, nil)
 	after, _ := e.state(now)
-	if before == Trusted && after == Trusted && (moved || key != e.verdict.key()) || before == Trusted && ready != registry.Ready {
+	if before == Trusted && (after == Inert || after == Disabled || after == Trusted && (moved || key != e.verdict.thumbprint)) {
 		e.rise(now)
 		changed = true
 	}
 	return changed
 }
 
-// key is what a card was verified with.
+// key is the id of what a card was verified with.
 func (v verdict) key() string {
 	if v.verified == nil {
 		return ""
@@ -188,17 +198,19 @@ func (b *Book) save(ctx context.Context, e *entry) error {
 	if nothing {
 		return nil
 	}
+	b.settle()
 	if err := b.store.PutRemoteCard(ctx, kept, work.Effects{Audit: pending}); err != nil {
 		b.cfg.Logger.Error("the card of a remote agent could not be written down", "remoteAgent", kept.Name, "error", err)
 		return fmt.Errorf("write down the card of remote agent %s: %w", kept.Name, err)
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.written = upTo
+	e.written, e.writtenGeneration = upTo, kept.Generation
 	e.pending = slices.DeleteFunc(e.pending, func(one audit.Entry) bool { return slices.Contains(pending, one) })
 	if kept.Generation == e.kept.Generation {
 		e.durable = kept.State // and nothing was lost meanwhile
 	}
+	e.mu.Unlock()
+	b.settle()
 	return nil
 }
 

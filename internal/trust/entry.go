@@ -23,11 +23,13 @@ type entry struct {
 	verdict verdict
 	void    chan struct{} // closed when the generation rises
 	gone    bool
+	anew    bool // what was kept may have been lost since
 
-	changes int           // counts what is to be written down
-	written int           // how many of them are
-	durable State         // that is written down and was not lost since
-	pending []audit.Entry // that go along
+	changes           int // counts what is to be written down
+	written           int // how many of them are
+	writtenGeneration int64
+	durable           State         // that is written down and was not lost since
+	pending           []audit.Entry // that go along
 
 	timing
 }
@@ -39,7 +41,7 @@ func newEntry(reg Registration, kept RemoteCard) *entry {
 	}
 	return &entry{
 		reading: make(chan struct{}, 1),
-		kept:    kept, durable: kept.State, void: make(chan struct{}),
+		kept:    kept, durable: kept.State, writtenGeneration: kept.Generation, void: make(chan struct{}),
 	}
 }
 
@@ -56,6 +58,9 @@ func (e *entry) state(now time.Time) (State, []Reason) {
 		return Disabled, append(reasons, about...)
 	case registry.Inert:
 		return Inert, append(reasons, about...)
+	}
+	if state == Trusted && len(e.verdict.unmet) > 0 {
+		return Inert, e.verdict.unmet
 	}
 	if state == Trusted && e.durable != Trusted {
 		return e.durable, []Reason{{

@@ -38,7 +38,12 @@ type verdict struct {
 	// extensions are those of ours that the card announces.
 	extensions []string
 
-	claimed string // the key that a card which does not verify names
+	// unmet is why a card that is trusted can not be used with the credential of
+	// the registration.
+	unmet []Reason
+
+	thumbprint string // of the key that verified
+	claimed    string // the key that a card which does not verify names
 }
 
 // judge is the rules. It looks at nothing but what it is given, so that a change
@@ -66,23 +71,29 @@ func (c *Config) judge(reg Registration, kept RemoteCard) (v verdict) {
 	if err != nil {
 		return verdict{state: Quarantined, reasons: []Reason{reasonOf(err)}, claimed: claimedKey(err)}
 	}
-	v = verdict{state: Quarantined, verified: &verified}
+	v = verdict{state: Quarantined, verified: &verified, thumbprint: reg.thumbprint(verified.KeyID)}
 	if before, ok := baseline(reg, kept); ok {
 		v.drift = card.Compare(before, verified.Card)
 	}
 	if len(v.drift.Structure) > 0 {
 		v.reasons = append(v.reasons, Reason{
 			Code: CodeStructure, Words: "its card is no longer what was accepted: " + changes(v.drift.Structure),
-			Next: "see the changes with legation agent show " + string(reg.Name) + ", and if they are right: legation agent accept " + string(reg.Name) + " " + verified.Digest,
+			Next: "see the changes with legation agent show " + string(reg.Name) + ", and if they are right: legation agent accept " + string(reg.Name) + " --digest " + verified.Digest,
 		})
 	}
 	offered := reg.offered(c.Understood)
 	v.extensions = announced(offered, verified.Card)
 	v.reasons = append(v.reasons, extensionReasons(reg, offered, verified.Card)...)
 	if c.Usable != nil {
-		v.reasons = append(v.reasons, c.Usable(Candidate{
+		for _, reason := range c.Usable(Candidate{
 			Registration: reg, Canonical: verified.Canonical, Card: verified.Card, Violations: verified.Violations, Extensions: offered,
-		})...)
+		}) {
+			if reason.Code == CodeCredential {
+				v.unmet = append(v.unmet, reason)
+			} else {
+				v.reasons = append(v.reasons, reason)
+			}
+		}
 	}
 	if len(v.reasons) == 0 {
 		v.state = Trusted

@@ -13,28 +13,29 @@ import (
 )
 
 // Run reads cards in time until ctx ends: each by its own age, those that failed
-// again and again with growing pauses, and a bounded number at once, so that an
-// agent that is slow delays no other. It also tells when trust has run out. It
+// again and again with growing pauses, and a bounded number at once, of which those
+// that failed the last time have half, so that agents that are slow delay no
+// others. It also tells when trust has run out. It
 // returns nil once everything that it began has ended.
 func (b *Book) Run(ctx context.Context) error {
 	var tending sync.WaitGroup
 	defer tending.Wait()
-	free := b.cfg.Concurrent
-	ended := make(chan struct{}, free)
+	free := slots{all: b.cfg.Concurrent, failing: max(b.cfg.Concurrent/2, 1)}
+	ended := make(chan bool, b.cfg.Concurrent)
 	for {
 		next := time.Duration(-1)
 		for _, e := range b.all() {
-			wait, ok := b.wait(e)
+			wait, failing, ok := b.wait(e)
 			switch {
 			case !ok:
 			case wait > 0:
-				if next < 0 || wait < next {
+				if wait = min(wait, lookAgain); next < 0 || wait < next {
 					next = wait
 				}
-			case free > 0 && e.take():
-				free--
+			case free.have(failing) && e.take():
+				free.use(failing, -1)
 				tending.Go(func() {
-					defer func() { ended <- struct{}{} }()
+					defer func() { ended <- failing }()
 					defer e.leave()
 					b.tend(ctx, e)
 				})
@@ -46,10 +47,23 @@ func (b *Book) Run(ctx context.Context) error {
 	}
 }
 
+// slots are how many more may be read at once: all together, and of those that
+// failed the last time.
+type slots struct{ all, failing int }
+
+func (s *slots) have(failing bool) bool { return s.all > 0 && (!failing || s.failing > 0) }
+
+func (s *slots) use(failing bool, n int) {
+	s.all += n
+	if failing {
+		s.failing += n
+	}
+}
+
 // pause waits until there may be something to do: next has passed, which is for
 // ever if it is negative, or something has changed or ended. It reports false
 // once ctx has ended.
-func (b *Book) pause(ctx context.Context, next time.Duration, ended <-chan struct{}, free *int) bool {
+func (b *Book) pause(ctx context.Context, next time.Duration, ended <-chan bool, free *slots) bool {
 	var passed <-chan time.Time
 	if next >= 0 {
 		timer := time.NewTimer(next)
@@ -61,20 +75,20 @@ func (b *Book) pause(ctx context.Context, next time.Duration, ended <-chan struc
 		return false
 	case <-passed:
 	case <-b.wake:
-	case <-ended:
-		*free++
+	case failing := <-ended:
+		free.use(failing, 1)
 	}
 	return true
 }
 
-// wait returns how long there is nothing to do for an agent. It reports false if
-// there never is, or somebody is at it.
-func (b *Book) wait(e *entry) (time.Duration, bool) {
+// wait returns how long there is nothing to do for an agent, and whether it failed
+// the last time. It is not ok if there never is, or somebody is at it.
+func (b *Book) wait(e *entry) (_ time.Duration, failing, ok bool) {
 	now := b.cfg.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.busy || e.gone {
-		return 0, false
+		return 0, false, false
 	}
 	at := time.Duration(-1)
 	sooner := func(d time.Duration) {
@@ -83,15 +97,18 @@ func (b *Book) wait(e *entry) (time.Duration, bool) {
 		}
 	}
 	if e.wanted() {
-		sooner(time.Until(e.due))
+		sooner(e.wait(now))
 	}
 	if e.kept.State == Trusted && e.verdict.state == Trusted {
+		if e.tooOld(now) {
+			sooner(0)
+		}
 		sooner(e.until().Sub(now))
 	}
 	if e.changes != e.written {
 		sooner(time.Until(e.retry))
 	}
-	return at, at >= 0
+	return at, e.attempts > 0, at >= 0
 }
 
 func (e *entry) take() bool {
@@ -115,7 +132,7 @@ func (b *Book) tend(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	b.change(e, nil) // its age may have changed what it is worth
 	unsaved := e.changes != e.written
-	due := e.wanted() && time.Until(e.due) <= 0
+	due := e.wanted() && e.wait(b.cfg.Now()) <= 0
 	e.mu.Unlock()
 	if unsaved {
 		b.saveLater(ctx, e)
@@ -167,7 +184,7 @@ func (b *Book) read(ctx context.Context, e *entry) error {
 	}
 	now := b.cfg.Now()
 	e.mu.Lock()
-	if e.gone || e.reg.Location() != reg.Location() || e.reg.Spec.URL != reg.Spec.URL {
+	if e.gone || e.reg.Generation != reg.Generation {
 		e.readSoon() // what was read is not what is meant now
 		e.mu.Unlock()
 		b.signal()

@@ -134,7 +134,7 @@ func TestSlowAgents(t *testing.T) {
 		w := newWorld(t, trust.Config{Now: time.Now})
 		good := serves(signed(t, agentCard(), k))
 		slow := func(ctx context.Context) (trust.Fetched, error) { <-ctx.Done(); return trust.Fetched{}, ctx.Err() }
-		for i := range 7 {
+		for i := range 15 {
 			name := registry.Name(fmt.Sprint("slow-", i))
 			w.source.on(name, slow)
 			w.register(name, ready(pinned(t, k)))
@@ -145,19 +145,79 @@ func TestSlowAgents(t *testing.T) {
 		synctest.Wait()
 		w.trusted()
 
-		w.source.on("slow-8", slow)
-		w.register("slow-8", ready(pinned(t, k)))
+		w.source.on("slow-16", slow)
+		w.register("slow-16", ready(pinned(t, k)))
 		w.source.on("late", good)
 		w.register("late", ready(pinned(t, k)))
 		synctest.Wait()
 		if waiting, _ := w.book.Known("late"); waiting.State != trust.Unknown {
-			t.Errorf("with eight that are asked, a ninth is %s", waiting.State)
+			t.Errorf("with sixteen that are asked, another is %s", waiting.State)
 		}
 		time.Sleep(31 * time.Second)
 		if late, _ := w.book.Known("late"); late.State != trust.Trusted {
 			t.Errorf("after the time of a reading it is %s: %+v", late.State, late.Reasons)
 		}
 	})
+}
+
+// Those that failed the last time have half of the places, however many they are.
+func TestSlowAgentsThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := key(t, "k")
+		w := newWorld(t, trust.Config{Now: time.Now})
+		for i := range 40 {
+			name := registry.Name(fmt.Sprint("slow-", i))
+			w.source.on(name, func(ctx context.Context) (trust.Fetched, error) { <-ctx.Done(); return trust.Fetched{}, ctx.Err() })
+			w.register(name, ready(pinned(t, k)))
+		}
+		w.running()
+		time.Sleep(10 * time.Minute) // all have failed, and again
+		for i := range 20 {
+			name := registry.Name(fmt.Sprint("good-", i))
+			w.source.on(name, serves(signed(t, agentCard(), k)))
+			w.register(name, ready(pinned(t, k)))
+			synctest.Wait()
+			if known, _ := w.book.Known(name); known.State != trust.Trusted {
+				t.Fatalf("%s is %s", name, known.State)
+			}
+			time.Sleep(7 * time.Second)
+		}
+	})
+}
+
+// A clock that was set, or a machine that slept, makes a card that is too old be
+// read at once; if it cannot be read, the pauses grow as ever.
+func TestClocksThatAreSet(t *testing.T) {
+	for name, jump := range map[string]time.Duration{"on": 25 * time.Hour, "back": -10 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := key(t, "k")
+				w := newWorld(t, trust.Config{})
+				w.now.at = time.Now()
+				raw := signed(t, agentCard(), k)
+				w.source.on(agentName, func(context.Context) (trust.Fetched, error) {
+					return trust.Fetched{Raw: raw, MaxAge: 24 * time.Hour}, nil
+				})
+				w.running()
+				w.register(agentName, ready(pinned(t, k)))
+				synctest.Wait()
+				w.trusted()
+				w.now.advance(jump)
+				w.untrusted(trust.Stale, trust.CodeTooOld)
+				start := time.Now()
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				w.trusted()
+
+				w.source.on(agentName, fails(unreachable))
+				w.now.advance(jump)
+				time.Sleep(10 * time.Minute)
+				if times := w.source.times(agentName, start); len(times) < 4 || len(times) > 9 {
+					t.Errorf("read at %v", times)
+				}
+			})
+		})
+	}
 }
 
 // A registration that is disabled is left alone, and one that was changed is
@@ -220,6 +280,31 @@ func TestChangedWhileRead(t *testing.T) {
 			t.Errorf("RefreshNow() error = %v, want a *ReadError", refused)
 		}
 		w.untrusted(trust.Unknown, trust.CodeNeverRead)
+	})
+}
+
+// A reading that began under another registration is not the one that the change
+// asks for.
+func TestChangedWhileReadByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := key(t, "k")
+		raw := signed(t, agentCard(), k)
+		w := newWorld(t, trust.Config{Now: time.Now})
+		answered := make(chan struct{})
+		w.source.on(agentName, func(context.Context) (trust.Fetched, error) {
+			<-answered
+			return trust.Fetched{Raw: raw, MaxAge: time.Hour}, nil
+		})
+		w.running()
+		w.register(agentName, ready(pinned(t, k), func(s *registry.RemoteAgent) { s.Exceptions = []registry.Exception{"partner.example"} }))
+		synctest.Wait()
+		w.register(agentName, ready(pinned(t, k)))
+		close(answered)
+		synctest.Wait()
+		if times := w.source.times(agentName, time.Now()); len(times) != 2 {
+			t.Errorf("read at %v, want once more", times)
+		}
+		w.trusted()
 	})
 }
 

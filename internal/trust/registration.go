@@ -59,6 +59,16 @@ func pinOf(spec *registry.RemoteAgent) card.Pin {
 	return pin
 }
 
+// thumbprint is that of a pinned key: another key may go by the same id.
+func (r Registration) thumbprint(id string) string {
+	for _, key := range r.pin.Keys {
+		if key.ID() == id {
+			return key.Thumbprint()
+		}
+	}
+	return ""
+}
+
 // verify reads a card by the pin.
 func (r Registration) verify(raw []byte) (card.Trusted, error) {
 	if r.Spec.Pin.AllowUnsigned {

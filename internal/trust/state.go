@@ -24,7 +24,8 @@ const (
 	// Quarantined is one whose card was read and is not believed, or cannot be
 	// used.
 	Quarantined State = "quarantined"
-	// Inert is one whose registration lacks something.
+	// Inert is one whose registration lacks something, or does not have the
+	// credential that the card asks for.
 	Inert State = "inert"
 	// Disabled is one whose registration does not let work be handed out.
 	Disabled State = "disabled"
@@ -54,6 +55,9 @@ const (
 	CodeInterface Code = "interface"
 	// CodeFaulty is a card with faults that could change whom we trust.
 	CodeFaulty Code = "faulty"
+	// CodeCredential is a card that is trusted and asks for another credential
+	// than the registration has.
+	CodeCredential Code = "credential-unmet"
 	// CodeNotStored is trust that could not be written down.
 	CodeNotStored Code = "not-stored"
 	// CodeRegistration is a registration that is disabled, or lacks something.

@@ -15,6 +15,8 @@ const (
 	lastRetry  = 15 * time.Minute
 	longest    = time.Hour // that an agent may ask us to wait
 	saveRetry  = 5 * time.Second
+	soonest    = time.Minute // to read a card after a start
+	lookAgain  = time.Minute // at the clock, which may have been set
 )
 
 // timing is when a card is read. Waiting goes by real timers, so due is a time
@@ -42,6 +44,27 @@ func (e *entry) schedule(now time.Time) {
 		return
 	}
 	e.due = time.Now().Add(e.kept.FetchedAt.Add(early(e.pause())).Sub(now))
+}
+
+// soon makes the card be read within a minute, as after a start: what is kept may
+// be worth less by now.
+func (e *entry) soon() {
+	if e.due.IsZero() {
+		return
+	}
+	if at := time.Now().Add(rand.N(soonest)); at.Before(e.due) { //nolint:gosec // spread, not secrecy
+		e.due = at
+	}
+}
+
+// wait is how long the card may still be left alone. One that was good and is too
+// old is read at once, whatever was planned: the machine may have slept, or its
+// clock was set. Failures still make the pauses grow.
+func (e *entry) wait(now time.Time) time.Duration {
+	if e.verdict.state == Trusted && e.tooOld(now) && e.attempts == 0 {
+		return 0
+	}
+	return time.Until(e.due)
 }
 
 // pause is how long a card that was read may be left alone.

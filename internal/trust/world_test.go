@@ -31,6 +31,7 @@ type world struct {
 	cfg      trust.Config
 	book     *trust.Book
 	now      *clock
+	mark     mark
 	logs     *bytes.Buffer
 	docs     map[registry.Name]registry.Document
 	revision int64
@@ -64,6 +65,7 @@ func newWorldOn(t *testing.T, opened *sqlite.Store, cfg trust.Config) *world {
 	if w.cfg.Now == nil {
 		w.cfg.Now = w.now.Now
 	}
+	w.cfg.Settlement = &w.mark
 	w.cfg.Logger = slog.New(slog.NewTextHandler(&locked{Buffer: w.logs}, nil))
 	w.restart()
 	return w
@@ -196,6 +198,29 @@ func (s *store) PutRemoteCard(ctx context.Context, kept trust.RemoteCard, effect
 		return err
 	}
 	return s.Store.PutRemoteCard(ctx, kept, effects)
+}
+
+// mark is a settlement that outlives a restart.
+type mark struct {
+	mu      sync.Mutex
+	settled bool
+	fail    error
+}
+
+func (m *mark) Settled() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.settled
+}
+
+func (m *mark) Settle(settled bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return m.fail
+	}
+	m.settled = settled
+	return nil
 }
 
 // answer is what a source answers.
