@@ -36,7 +36,7 @@ func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (hand
 	c.followRemotes(ctx)
 	who := localAuthor()
 	handler, err = admin.New(c.adminConfig(admin.Config{
-		People: c.people, Vault: c.vault, Offline: true, StartedAt: time.Now(), Troubles: c.troubles(ctx),
+		People: c.people, Vault: c.vault, Offline: true, StartedAt: time.Now(), Troubles: both(c.registry.Faults, c.troubles(ctx)),
 		Author: func(*http.Request) string { return who },
 		Cancel: func(ctx context.Context, owner task.Owner, id a2a.TaskID, effects work.Effects) (task.Record, error) {
 			effects.Settle = append(effects.Settle, quota.Use{ID: string(id), AsHeld: true})
@@ -52,4 +52,9 @@ func localAuthor() string {
 		return "local:" + u.Username
 	}
 	return "local"
+}
+
+// both are what two know of a document's troubles.
+func both(one, other func(registry.ID) []string) func(registry.ID) []string {
+	return func(id registry.ID) []string { return append(one(id), other(id)...) }
 }

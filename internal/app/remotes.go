@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path/filepath"
 
 	"github.com/legation/legation/card"
 	"github.com/legation/legation/internal/admin"
@@ -19,6 +20,7 @@ func (c *core) openRemotes(ctx context.Context) (err error) {
 		Understood:  extension.Understood(),
 		HasValue:    c.hasValue,
 		EgressProxy: c.egress,
+		Marker:      filepath.Join(c.cfg.Data, "remote-trust-settled"),
 		Logger:      c.log,
 	})
 	return err

@@ -55,16 +55,15 @@ func otherKey(ctx context.Context, secrets *vault.Vault, name string) string {
 	return fmt.Sprintf("go back with: legation secret delete %s@%d, or %s", name, versions[0].Version, anew)
 }
 
-// troubles says what a running server would say of a document that has no
-// effect, as far as that does not depend on how it is started.
+// troubles says what a running server would say of an agent that it cannot
+// serve, as far as that does not depend on how it is started.
 func (c *core) troubles(ctx context.Context) func(registry.ID) []string {
 	quiet := slog.New(slog.DiscardHandler)
 	return func(id registry.ID) []string {
-		faults := c.registry.Faults(id)
 		set := c.registry.Set()
 		doc, found := set.Document(id)
-		if !found || id.Kind != registry.KindAgent || len(faults) > 0 {
-			return faults
+		if !found || id.Kind != registry.KindAgent {
+			return nil
 		}
 		p := &publisher{
 			answers: &answers{cfg: c.cfg, offline: true, vault: c.vault, egress: c.egress, log: quiet},

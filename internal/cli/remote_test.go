@@ -102,7 +102,11 @@ func TestCredentialsAreNotShown(t *testing.T) {
 	for name, answers := range routes {
 		peer := testkit.ListenPeer(t, testkit.Routes(answers))
 		_, _, stderr := run(t, "", "send", peer.URL, "hello", "--header", "Authorization: Bearer "+token)
-		if strings.Contains(stderr, "hunter2") || !strings.Contains(stderr, "[withheld]") {
+		said := "[withheld]"
+		if name == "a redirect" {
+			said = "a redirect to another place"
+		}
+		if strings.Contains(stderr, "hunter2") || !strings.Contains(stderr, said) {
 			t.Errorf("%s: standard error:\n%s", name, stderr)
 		}
 	}

@@ -27,15 +27,25 @@ func (r *Remotes) Check(ctx context.Context, name registry.Name, who string) (Re
 	if !ok {
 		return Report{}, fmt.Errorf("%w: %s", trust.ErrUnknown, quote(string(name)))
 	}
-	report := Report{Name: name, At: r.cfg.Now().UTC()}
 	whole, cancel := context.WithTimeout(ctx, r.cfg.CheckTimeout)
 	defer cancel()
-	why := r.look(whole, &report, reg, who)
-	if ctx.Err() != nil {
-		return Report{}, ctx.Err()
+	for range maxMoves {
+		report := Report{Name: name, At: r.cfg.Now().UTC()}
+		why := r.look(whole, &report, reg, who)
+		if ctx.Err() != nil {
+			return Report{}, ctx.Err()
+		}
+		now, ok := r.book.Registration(name)
+		if !ok {
+			return Report{}, fmt.Errorf("%w: %s", trust.ErrUnknown, quote(string(name)))
+		}
+		if now.Generation == reg.Generation {
+			report.close(why)
+			return report, nil
+		}
+		reg = now // what was found is about another one
 	}
-	report.close(why)
-	return report, nil
+	return Report{}, fmt.Errorf("check of remote agent %s: %w", name, errMoved)
 }
 
 // look goes through the steps, and says why it stopped if it did.
@@ -52,6 +62,9 @@ func (r *Remotes) look(ctx context.Context, report *Report, reg trust.Registrati
 		return "the registration cannot be used"
 	}
 	known, err = r.book.RefreshNow(ctx, reg.Name)
+	if known.Registration != reg.Generation {
+		return errMoved.Error()
+	}
 	if !checkCard(report, known, err) {
 		r.checkCredential(ctx, report, l, who)
 		return "there is no card to look at"
@@ -146,8 +159,8 @@ func stepOf(code trust.Code) Step {
 func checkTrust(report *Report, spec *registry.RemoteAgent, known trust.Knowledge) bool {
 	trusted := true
 	for _, reason := range known.Reasons {
-		if reason.Code == trust.CodeRegistration {
-			continue
+		if reason.Code == trust.CodeRegistration || reason.Code == trust.CodeCredential {
+			continue // each has its step
 		}
 		trusted = false
 		step := stepOf(reason.Code)
@@ -208,10 +221,36 @@ func (r *Report) replace(step Step) {
 func checkSecurity(report *Report, spec *registry.RemoteAgent, of a2a.AgentCard) {
 	err := credential.Satisfies(of, spec.Credential)
 	if unmet, ok := errors.AsType[*credential.UnmetError](err); ok {
-		report.add(StepSecurity, Failed, "the card asks for "+oneLine(strings.Join(unmet.Asked, ", or "))+"; configured is "+unmet.Configured, unmet.Change)
+		words, next := unmetWords(unmet)
+		report.add(StepSecurity, Failed, words, next)
+		return
+	}
+	skills, next := unmetSkills(spec, of)
+	if len(skills) > 0 {
+		report.add(StepSecurity, Warning, "the credential is what the card asks for, and not what is asked for "+oneLine(strings.Join(skills, ", ")), next)
 		return
 	}
 	report.add(StepSecurity, Fine, "the credential is what the card asks for", "")
+}
+
+// unmetSkills names skills that ask for more than the card does, and says what the
+// first of them needs.
+func unmetSkills(spec *registry.RemoteAgent, of a2a.AgentCard) (skills []string, next string) {
+	const listed = 5
+	for _, skill := range of.Skills {
+		unmet, ok := errors.AsType[*credential.UnmetError](credential.SatisfiesSkill(of, skill.ID, spec.Credential))
+		switch {
+		case !ok:
+			continue
+		case len(skills) == listed:
+			return append(skills, "others"), next
+		case len(skills) == 0:
+			_, next = unmetWords(unmet)
+			next = "if they are to be used: " + next
+		}
+		skills = append(skills, "skill "+quote(skill.ID))
+	}
+	return skills, next
 }
 
 // checkCredential reports whether there is a credential, or none is needed.

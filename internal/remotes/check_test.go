@@ -52,6 +52,11 @@ func TestCheck(t *testing.T) {
 		})
 	}
 	closed := closedPort(t)
+	oauth := func(url string) func(*registry.RemoteAgent) {
+		return func(s *registry.RemoteAgent) {
+			s.Credential = registry.Credential{OAuth2: &registry.OAuth2{TokenURL: registry.URL(url), ClientID: "us", Secret: "token"}}
+		}
+	}
 	for name, tt := range map[string]struct {
 		start   func(*httptest.Server)
 		partner func(*partner)
@@ -59,6 +64,8 @@ func TestCheck(t *testing.T) {
 		config  func(*remotes.Config)
 		secret  string // none: the right one
 
+		warns remotes.Step // with what is to be done
+		next  string
 		fails remotes.Step // none: it is fine
 		words string       // of what is to be mended first
 	}{
@@ -133,8 +140,17 @@ func TestCheck(t *testing.T) {
 			partner: asking(a2a.SecurityScheme{Scheme: &a2a.APIKeySecurityScheme{Location: "header", Name: "X-Key"}}), spec: bearer,
 			fails: remotes.StepSecurity, words: "spec.credential",
 		},
-		"no value of the secret": {spec: func(s *registry.RemoteAgent) { bearer(s); s.Credential.Bearer.Secret = "gone" }, fails: remotes.StepCredential, words: "mend spec.credential"},
-		"a wrong token":          {spec: bearer, partner: func(p *partner) { p.wants = "Bearer another" }, fails: remotes.StepCall, words: "check that the secret of spec.credential"},
+		"another credential for a skill": {
+			partner: changed(func(c *a2a.AgentCard) {
+				c.SecuritySchemes = map[string]a2a.SecurityScheme{"s": {Scheme: &a2a.APIKeySecurityScheme{Location: "header", Name: "X-Key"}}}
+				c.Skills[0].SecurityRequirements = []a2a.SecurityRequirement{{Schemes: map[string]a2a.StringList{"s": {}}}}
+			}), warns: remotes.StepSecurity, next: `if they are to be used: set spec.credential.apiKey, with the header "X-Key"`,
+		},
+		"no token endpoint":        {spec: oauth("https://" + closed + "/token"), fails: remotes.StepCredential, words: `the token endpoint: host "127.0.0.1" refuses connections: nothing listens there; see spec.credential.oauth2`},
+		"no name of one":           {spec: oauth("https://nowhere.test/token"), fails: remotes.StepCredential, words: `the token endpoint: host "nowhere.test" cannot be resolved; see spec.credential.oauth2`},
+		"a private token endpoint": {spec: oauth("https://10.1.2.3/token"), fails: remotes.StepCredential, words: `the token endpoint: host "10.1.2.3" leads to 10.1.2.3, a private address, which is refused; see spec.credential.oauth2; if it is meant, name the host in spec.exceptions`},
+		"no value of the secret":   {spec: func(s *registry.RemoteAgent) { bearer(s); s.Credential.Bearer.Secret = "gone" }, fails: remotes.StepCredential, words: "mend spec.credential"},
+		"a wrong token":            {spec: bearer, partner: func(p *partner) { p.wants = "Bearer another" }, fails: remotes.StepCall, words: "check that the secret of spec.credential"},
 		"an agent that allows us no skill": {spec: bearer, partner: func(p *partner) {
 			p.call = func(w http.ResponseWriter, r *http.Request) {
 				w.WriteHeader(http.StatusForbidden)
@@ -181,6 +197,9 @@ func TestCheck(t *testing.T) {
 				}
 				if f.Outcome == remotes.Failed {
 					failed = append(failed, f.Step)
+				}
+				if f.Step == tt.warns && (f.Outcome != remotes.Warning || f.Next != tt.next) {
+					t.Errorf("%s: %+v", f.Step, f)
 				}
 				if f.Words == "" || strings.ContainsAny(f.Words+f.Next, "\n\x1b") || len(f.Words) > 1000 {
 					t.Errorf("%s: %q is not a line of words", f.Step, f.Words)

@@ -91,7 +91,7 @@ func TestDial(t *testing.T) {
 		t.Errorf("Dial() error = %v, want ErrNotTrusted", err)
 	}
 	w.remotes.Forget()
-	if err := w.remotes.Set(t.Context(), registry.Set{}); err != nil {
+	if err := w.remotes.Set(t.Context(), registry.Set{Revision: w.revision + 1}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := w.remotes.Dial(agentName, "bob"); !errors.Is(err, trust.ErrUnknown) {

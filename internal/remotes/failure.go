@@ -48,7 +48,7 @@ type failure struct {
 
 // explain says what an error means and what to do about it.
 func explain(err error) failure {
-	for _, try := range []func(error) (failure, bool){guarded, dialled, answered, proved, late} {
+	for _, try := range []func(error) (failure, bool){proved, guarded, dialled, answered, late} {
 		if f, ok := try(err); ok {
 			return f
 		}
@@ -195,12 +195,49 @@ func proved(err error) (failure, bool) {
 		if missing.Lasting() {
 			next = "mend spec.credential, or the secret it names"
 		}
+		if missing.Host != "" {
+			return tokenless(missing), true
+		}
 		return failure{codeCredential, "there is no credential: " + oneLine(missing.Error()), next, false}, true
 	}
 	if none, ok := errors.AsType[*client.NoCredentialsError](err); ok {
 		return failure{codeCredential, oneLine(none.Error()), "set spec.credential to what the card asks for", false}, true
 	}
 	return failure{}, false
+}
+
+// tokenless is about the token endpoint, or the issuer that names it: not about the
+// agent.
+func tokenless(missing *credential.Error) failure {
+	next := "see spec.credential.oauth2, and ask the operator of the token endpoint"
+	switch missing.Reason {
+	case credential.Unavailable:
+		next = "try again later; if it stays, " + next
+	case credential.Refused:
+		next = "mend spec.credential.oauth2, or the secret it names"
+	}
+	words := missing.Error()
+	if missing.Err != nil {
+		if f, ok := reached(missing.Err); ok {
+			words = f.words
+			next = "see spec.credential.oauth2"
+			switch f.code {
+			case codeAddress:
+				next += "; if it is meant, name the host in spec.exceptions"
+			case codeCertificate:
+				next += "; if its authority is to vouch for it, put its certificate into spec.credential.oauth2.roots"
+			}
+		}
+	}
+	return failure{codeCredential, "there is no credential: the token endpoint: " + oneLine(words), next, false}
+}
+
+// reached is about whether somebody was reached.
+func reached(err error) (failure, bool) {
+	if f, ok := guarded(err); ok {
+		return f, true
+	}
+	return dialled(err)
 }
 
 func late(err error) (failure, bool) {

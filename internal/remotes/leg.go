@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -28,6 +29,7 @@ type leg struct {
 	generation int64
 	spec       *registry.RemoteAgent
 
+	shown  int64 // version of the client certificate
 	agent  *guard.Client
 	cards  *guard.Client // to where the card is; the agent's, unless that is another party
 	source *credential.Source
@@ -36,12 +38,23 @@ type leg struct {
 	known *client.Card // as it was last read
 }
 
-// leg returns the way to an agent. A newer one takes the place of an older.
+// errMoved says that a registration was changed while it was used.
+var errMoved = errors.New("the registration was changed meanwhile")
+
+const maxMoves = 8 // that are followed
+
+// leg returns the way to an agent under a generation of its registration, and of no
+// other: a newer one takes the place of an older, and beside a newer one there is
+// errMoved.
 func (r *Remotes) leg(name registry.Name, generation int64, spec *registry.RemoteAgent) (*leg, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.legs[name]
-	if old != nil && old.generation >= generation {
+	switch {
+	case old == nil || old.generation < generation:
+	case old.generation > generation:
+		return nil, errMoved
+	case old.source.Version() == old.shown:
 		return old, nil
 	}
 	l, err := r.newLeg(name, generation, spec)
@@ -62,6 +75,7 @@ func (r *Remotes) newLeg(name registry.Name, generation int64, spec *registry.Re
 	if err != nil {
 		return nil, err
 	}
+	l.shown = l.source.Version()
 	policy := r.policy(spec.Exceptions)
 	if policy.TLSConfig.RootCAs, err = r.pool(spec.Roots); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -43,6 +44,11 @@ type Config struct {
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 
+	// Marker is the path of a file that is there as long as all that is believed
+	// is written down, see [trust.Settlement]. Empty means none, and that what was
+	// asked before a start is not believed after it.
+	Marker string
+
 	// CheckTimeout bounds one [Remotes.Check]. Zero means one minute.
 	CheckTimeout time.Duration
 
@@ -61,6 +67,9 @@ type Remotes struct {
 	book *trust.Book
 	keep *credential.Keeper
 	idle *guard.Client // of clients that are made to be judged and call nothing
+
+	setting  sync.Mutex // held by Set, with the next one
+	revision int64      // of the registry
 
 	mu   sync.Mutex
 	legs map[registry.Name]*leg
@@ -84,9 +93,13 @@ func New(ctx context.Context, store trust.Store, secrets credential.Vault, cfg C
 	}
 	r := &Remotes{cfg: cfg, idle: idle, legs: make(map[registry.Name]*leg)}
 	r.keep = credential.New(secrets, r.tokenClient, credential.Config{Now: cfg.Now, Logger: cfg.Logger})
-	r.book, err = trust.NewBook(ctx, store, cards{r}, trust.Config{
+	believed := trust.Config{
 		Usable: r.usable, Understood: cfg.Understood, HasValue: cfg.HasValue, Now: cfg.Now, Logger: cfg.Logger,
-	})
+	}
+	if cfg.Marker != "" {
+		believed.Settlement = marker(cfg.Marker)
+	}
+	r.book, err = trust.NewBook(ctx, store, cards{r}, believed)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +112,12 @@ func (r *Remotes) Book() *trust.Book { return r.book }
 // Set goes on with what is registered now, see [trust.Book.Set]. Connections of
 // registrations that were changed or are gone are closed once they are idle.
 func (r *Remotes) Set(ctx context.Context, set registry.Set) error {
+	r.setting.Lock()
+	defer r.setting.Unlock()
+	if set.Revision < r.revision {
+		return nil
+	}
+	r.revision = set.Revision
 	current := make(map[registry.Name]int64)
 	for _, doc := range set.Documents {
 		if doc.Kind == registry.KindRemoteAgent {
@@ -116,9 +135,20 @@ func (r *Remotes) Set(ctx context.Context, set registry.Set) error {
 	return r.book.Set(ctx, set)
 }
 
-// Forget drops the access tokens that were fetched. It is called when a secret
-// has a new value, or none any more; [Remotes.Set] is to be called then too.
-func (r *Remotes) Forget() { r.keep.Forget() }
+// Forget drops the access tokens that were fetched, and the connections on which a
+// client certificate was shown, once they are idle. It is called when a secret has a
+// new value, or none any more; [Remotes.Set] is to be called then too.
+func (r *Remotes) Forget() {
+	r.keep.Forget()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, l := range r.legs {
+		if l.source.Kind() == credential.MTLS {
+			l.close()
+			delete(r.legs, name)
+		}
+	}
+}
 
 // Run reads cards in time until ctx ends, see [trust.Book.Run].
 func (r *Remotes) Run(ctx context.Context) error { return r.book.Run(ctx) }
@@ -142,15 +172,11 @@ func (r *Remotes) Close() {
 // [trust.Book.Valid] before what came back is believed. The errors include
 // [trust.ErrUnknown] and *[trust.NotTrustedError].
 func (r *Remotes) Dial(name registry.Name, who string, listeners ...func(*client.Config)) (*client.Client, trust.Ticket, error) {
-	ticket, err := r.book.Trust(name)
+	l, ticket, err := r.trusted(name)
 	if err != nil {
 		return nil, trust.Ticket{}, err
 	}
-	l, err := r.leg(name, ticket.Registration, ticket.Spec)
-	if err != nil {
-		return nil, trust.Ticket{}, err
-	}
-	card, err := client.ParseCard(ticket.Canonical, string(ticket.Spec.URL))
+	card, err := client.ParseCard(ticket.Canonical, string(l.spec.URL))
 	if err != nil {
 		return nil, trust.Ticket{}, fmt.Errorf("remote agent %s: %w", name, err)
 	}
@@ -159,4 +185,24 @@ func (r *Remotes) Dial(name registry.Name, who string, listeners ...func(*client
 		return nil, trust.Ticket{}, fmt.Errorf("remote agent %s: %w", name, err)
 	}
 	return called, ticket, nil
+}
+
+// trusted is the way to an agent under the very registration that it is trusted
+// under: the credential of one is for nobody else.
+func (r *Remotes) trusted(name registry.Name) (*leg, trust.Ticket, error) {
+	err := errMoved
+	for range maxMoves {
+		var ticket trust.Ticket
+		if ticket, err = r.book.Trust(name); err != nil {
+			return nil, trust.Ticket{}, err
+		}
+		var l *leg
+		if l, err = r.leg(name, ticket.Registration, ticket.Spec); err == nil {
+			return l, ticket, nil
+		}
+		if !errors.Is(err, errMoved) {
+			break
+		}
+	}
+	return nil, trust.Ticket{}, fmt.Errorf("remote agent %s: %w", name, err)
 }

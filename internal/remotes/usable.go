@@ -2,8 +2,10 @@ package remotes
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/legation/legation/client"
+	"github.com/legation/legation/internal/credential"
 	"github.com/legation/legation/internal/trust"
 )
 
@@ -16,10 +18,10 @@ func (r *Remotes) usable(c trust.Candidate) []trust.Reason {
 		_, err = client.New(card, client.Config{Guard: r.idle, Extensions: c.Extensions})
 	}
 	if err == nil {
-		return nil
+		return unmet(c)
 	}
 	if _, ok := errors.AsType[*client.ExtensionError](err); ok {
-		return nil
+		return unmet(c)
 	}
 	reason := trust.Reason{Code: trust.CodeFaulty, Words: oneLine(err.Error()), Next: "ask the agent's operator to correct the card"}
 	if unusable, ok := errors.AsType[*client.InterfaceError](err); ok {
@@ -30,4 +32,22 @@ func (r *Remotes) usable(c trust.Candidate) []trust.Reason {
 		}
 	}
 	return []trust.Reason{reason}
+}
+
+// unmet says that the card asks for another credential than the registration has.
+func unmet(c trust.Candidate) []trust.Reason {
+	refused, ok := errors.AsType[*credential.UnmetError](credential.Satisfies(c.Card, c.Spec.Credential))
+	if !ok {
+		return nil
+	}
+	words, next := unmetWords(refused)
+	return []trust.Reason{{Code: trust.CodeCredential, Words: words, Next: next}}
+}
+
+func unmetWords(unmet *credential.UnmetError) (words, next string) {
+	next = unmet.Change
+	if next == "" {
+		next = "no credential that is known here would do; ask the agent's operator for another way"
+	}
+	return "the card asks for " + oneLine(strings.Join(unmet.Asked, ", or ")) + "; configured is " + unmet.Configured, next
 }

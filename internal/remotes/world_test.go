@@ -166,6 +166,7 @@ func bearer(spec *registry.RemoteAgent) {
 type world struct {
 	*testing.T
 	remotes  *remotes.Remotes
+	store    *sqlite.Store
 	secrets  *secrets
 	logs     *bytes.Buffer
 	revision int64
@@ -177,7 +178,7 @@ func newWorld(t *testing.T, p *partner, change ...func(*remotes.Config)) *world 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, secrets: &secrets{values: map[string]string{"token": secret}}, logs: &bytes.Buffer{}}
+	w := &world{T: t, store: store, secrets: &secrets{values: map[string]string{"token": secret}}, logs: &bytes.Buffer{}}
 	cfg := remotes.Config{Roots: x509.NewCertPool(), Logger: slog.New(slog.NewTextHandler(w.logs, nil)), Resolve: resolve, CheckTimeout: 10 * time.Second}
 	if certificate := p.server.Certificate(); certificate != nil {
 		cfg.Roots.AddCert(certificate)
