@@ -11,7 +11,7 @@ import (
 )
 
 func newAuditExport(io streams) *cobra.Command {
-	to := connection{timeout: evidenceTimeout}
+	to := connection{timeout: evidenceTimeout, keyless: true}
 	var after int64
 	cmd := &cobra.Command{
 		Use:   "export",

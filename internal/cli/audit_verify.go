@@ -27,7 +27,7 @@ const (
 )
 
 func newAuditVerify(io streams) *cobra.Command {
-	to := connection{timeout: evidenceTimeout}
+	to := connection{timeout: evidenceTimeout, keyless: true}
 	var out output
 	var holds string
 	cmd := &cobra.Command{
