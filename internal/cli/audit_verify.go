@@ -96,6 +96,9 @@ type chain struct {
 }
 
 func (v *verifier) take(e admin.Evidence) error {
+	if len(e.Unsealed) > 0 {
+		return fmt.Errorf("%w: no seal covers %s", audit.ErrBroken, unsealed(e.Unsealed))
+	}
 	seal, err := e.Seal.Audit()
 	if err != nil {
 		return fmt.Errorf("%w: seal %d: %w", audit.ErrBroken, e.Seal.Number, err)
@@ -118,6 +121,22 @@ func (v *verifier) take(e admin.Evidence) error {
 		c.Chain = *audit.Anchored(audit.Seal{Node: seal.Node, Number: seal.Number - 1, First: seal.First, Hash: seal.Previous})
 	}
 	return c.Verify(seal, e.Entries)
+}
+
+// unsealed are entries that somebody else has written.
+func unsealed(numbers []int64) string {
+	const most = 10
+	if len(numbers) == 1 {
+		return fmt.Sprint("entry ", numbers[0])
+	}
+	words := fmt.Sprint("the entries ", numbers[0])
+	for _, n := range numbers[1:min(len(numbers), most)] {
+		words += fmt.Sprint(", ", n)
+	}
+	if len(numbers) > most {
+		words += " and more"
+	}
+	return words
 }
 
 // end holds what was verified against what was noted before.
@@ -239,7 +258,7 @@ func (in *installation) evidence(ctx context.Context, after int64, take func(tex
 		if len(bytes.TrimSpace(page)) == 0 {
 			return nil
 		}
-		before := after
+		before, seals := after, 0
 		for text := range bytes.Lines(page) {
 			var e admin.Evidence
 			if err := json.Unmarshal(text, &e); err != nil {
@@ -248,9 +267,14 @@ func (in *installation) evidence(ctx context.Context, after int64, take func(tex
 			if err := take(text, e); err != nil {
 				return err
 			}
-			after = e.Seal.Number
+			if len(e.Unsealed) == 0 {
+				after, seals = e.Seal.Number, seals+1
+			}
 		}
-		if after <= before {
+		switch {
+		case seals == 0:
+			return nil
+		case after <= before:
 			return fmt.Errorf("%w: after seal %d comes seal %d", audit.ErrBroken, before, after)
 		}
 	}
