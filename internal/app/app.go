@@ -271,6 +271,24 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 // Agents are the published agents, without what the server adds to their cards.
 func (a *App) Agents() []server.Agent { return a.publisher.Agents() }
 
+// Registered returns how many agents are registered, whether they can be served
+// or not.
+func (a *App) Registered() int {
+	set := a.registry.Set()
+	n := 0
+	for _, doc := range set.Documents {
+		if doc.Kind == registry.KindAgent {
+			n++
+		}
+	}
+	for _, doc := range set.Unreadable {
+		if doc.ID.Kind == registry.KindAgent {
+			n++
+		}
+	}
+	return n
+}
+
 // Open reports whether everybody on this machine is served, because no remote
 // client is registered.
 func (a *App) Open() bool { return a.callers.localOnly() != nil }

@@ -37,6 +37,7 @@ func newAuditList(io streams) *cobra.Command {
 			f.StringVar(&party, "party", "", "only what concerns this party or document")
 			f.StringVar(&operation, "operation", "", "only this operation, such as SendMessage or apply")
 			f.StringVar(&outcome, "outcome", "", "only what ended so: done, refused or failed")
+			oneOf(cmd, "outcome", string(audit.Done), string(audit.Refused), string(audit.Failed))
 			f.StringVar(&task, "task", "", "only what is about the task with this id")
 		},
 		request: func([]string) (request, error) {

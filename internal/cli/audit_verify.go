@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,6 +55,9 @@ The exit status is 3 if something is broken.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
 				return err
+			}
+			if sum, err := hex.DecodeString(holds); err != nil || holds != "" && len(sum) != sha256.Size {
+				return usageError{errors.New("--holds: the hash of a seal has 64 hexadecimal digits")}
 			}
 			v := &verifier{chains: map[string]*chain{}, holds: strings.ToLower(holds), held: holds == ""}
 			verify := func(err error) error {

@@ -66,6 +66,8 @@ can be repeated; a program can not, and its task fails with a reason.`,
 		},
 	}
 	serveFlags(cmd.Flags(), &cfg)
+	oneOf(cmd, "log-level", "debug", "info", "warn", "error")
+	oneOf(cmd, "log-format", "text", "json")
 	return cmd
 }
 
@@ -117,6 +119,10 @@ func newLogger(io streams, level, format string) (*slog.Logger, error) {
 // announce says where what is published can be found, and how to try it.
 func announce(io streams, a *app.App) {
 	agents := a.Agents()
+	if len(agents) == 0 && a.Registered() > 0 {
+		fmt.Fprintf(io.out, "Serving %s, with nothing published: of what is registered nothing can be served. See why with: legation get\n", a.URL())
+		return
+	}
 	if len(agents) == 0 {
 		fmt.Fprintf(io.out, "Serving %s, with nothing published. Publish a skill with --publish 'wordcount=wc -w'.\n", a.URL())
 		return

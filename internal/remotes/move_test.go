@@ -74,7 +74,9 @@ func TestDialWhileTheAgentMoves(t *testing.T) {
 func TestWaysAreOfOneRegistration(t *testing.T) {
 	p := newPartner(t, withTLS)
 	w := newWorld(t, p)
-	at := func(url registry.URL) *registry.RemoteAgent { return new(p.spec(func(s *registry.RemoteAgent) { s.URL = url })) }
+	at := func(url registry.URL) *registry.RemoteAgent {
+		return new(p.spec(func(s *registry.RemoteAgent) { s.URL = url }))
+	}
 	one, two := at("https://one.example"), at("https://two.example")
 	for _, tt := range []struct {
 		generation int64
