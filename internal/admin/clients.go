@@ -39,7 +39,7 @@ func (h *Handler) issueKey(c *call) (any, error) {
 	key := registry.APIKey{
 		ID: registry.KeyID(issued.ID), SHA256: registry.SHA256(hex.EncodeToString(issued.SHA256[:])), NotAfter: asked.NotAfter.UTC(),
 	}
-	err := h.editKeys(c, func(keys []registry.APIKey) ([]registry.APIKey, error) {
+	err := h.editKeys(c, key.ID, func(keys []registry.APIKey) ([]registry.APIKey, error) {
 		if len(keys) >= maxKeys {
 			i := slices.IndexFunc(keys, func(k registry.APIKey) bool { return !k.Usable(h.now()) })
 			if i < 0 {
@@ -52,7 +52,6 @@ func (h *Handler) issueKey(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.recordKey(c, issued.ID)
 	return IssuedKey{ID: issued.ID, Key: text, NotAfter: key.NotAfter}, nil
 }
 
@@ -60,7 +59,7 @@ func (h *Handler) issueKey(c *call) (any, error) {
 func (h *Handler) revokeKey(c *call) (any, error) {
 	id := registry.KeyID(c.name("id"))
 	var revoked registry.APIKey
-	err := h.editKeys(c, func(keys []registry.APIKey) ([]registry.APIKey, error) {
+	err := h.editKeys(c, id, func(keys []registry.APIKey) ([]registry.APIKey, error) {
 		i := slices.IndexFunc(keys, func(k registry.APIKey) bool { return k.ID == id })
 		if i < 0 {
 			return nil, notFound("the remote client has no such key", "see which it has")
@@ -72,16 +71,18 @@ func (h *Handler) revokeKey(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.recordKey(c, string(id))
 	return h.keyForm(revoked), nil
 }
 
-// editKeys changes the keys of the remote client that the path names.
-func (h *Handler) editKeys(c *call, change func([]registry.APIKey) ([]registry.APIKey, error)) error {
+// editKeys changes the keys of the remote client that the path names. Which key
+// it was is written down with the change.
+func (h *Handler) editKeys(c *call, key registry.KeyID, change func([]registry.APIKey) ([]registry.APIKey, error)) error {
 	id := c.client()
 	if _, found := h.cfg.Registry.Set().Document(id); !found {
 		return unregistered(id)
 	}
+	told := c.entry(id.String())
+	told.KeyID = string(key)
 	_, err := h.cfg.Registry.Edit(c.ctx, c.who, id, func(doc registry.Document) (registry.Document, error) {
 		spec, ok := doc.Spec.(*registry.RemoteClient)
 		if !ok {
@@ -95,16 +96,8 @@ func (h *Handler) editKeys(c *call, change func([]registry.APIKey) ([]registry.A
 		next.Credentials.APIKeys = keys
 		doc.Spec = &next
 		return doc, nil
-	})
+	}, told)
 	return err
-}
-
-// recordKey writes down which key it was. That the document changed was written
-// down with the change.
-func (h *Handler) recordKey(c *call, id string) {
-	entry := c.entry(c.client().String())
-	entry.KeyID = id
-	h.record(c.ctx, entry)
 }
 
 // checkClient says what is in the way of a remote client.

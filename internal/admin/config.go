@@ -20,7 +20,7 @@ type Registry interface {
 	Set() registry.Set
 	Plan(ctx context.Context, desired []registry.Document, opts registry.Options) (registry.Plan, error)
 	Apply(ctx context.Context, author string, desired []registry.Document, opts registry.Options) (registry.Plan, error)
-	Edit(ctx context.Context, author string, id registry.ID, change func(registry.Document) (registry.Document, error)) (registry.Plan, error)
+	Edit(ctx context.Context, author string, id registry.ID, change func(registry.Document) (registry.Document, error), told ...audit.Entry) (registry.Plan, error)
 }
 
 // Vault keeps secrets. *vault.Vault is one. There is no way to read a value.
@@ -51,8 +51,9 @@ type TaskStore interface {
 // AuditStore keeps the audit. An audit.Store is one.
 type AuditStore interface {
 	Record(ctx context.Context, entries ...audit.Entry) error
-	Audit(ctx context.Context, query audit.Query) ([]audit.Recorded, error)
+	Audit(ctx context.Context, query audit.Query) (audit.Page, error)
 	Evidence(ctx context.Context, after int64, visit func(seal audit.Seal, entries [][]byte) error) error
+	Unsealed(ctx context.Context) ([]int64, error)
 }
 
 // RemoteAgents is what is believed of registered remote agents, and how they
@@ -101,6 +102,10 @@ type Config struct {
 	// Unfit returns why a value is of no use to what is registered and uses the
 	// secret of that name, or nil. Nil takes every value.
 	Unfit func(name string, value []byte) error
+
+	// Unavailable tells an error of the store that it gets over, such as a full
+	// disk, from others. Nil knows of none.
+	Unavailable func(error) bool
 
 	// Programs are the programs that providers may name. Nil means that they
 	// are not known here.

@@ -78,6 +78,13 @@ func (h *Handler) failure(c *call, err error) *Failure {
 	if missing, ok := errors.AsType[*vault.UnknownKeyError](err); ok {
 		return conflict(missing.Error(), "")
 	}
+	if h.cfg.Unavailable != nil && h.cfg.Unavailable(err) {
+		h.log.Error("the admin API cannot store or read", "operation", c.operation, "error", err)
+		return &Failure{
+			Status: http.StatusServiceUnavailable, Code: CodeBusy, Message: "the store cannot do this at the moment: the disk is full, or fails",
+			Next: "free space where the data directory is, see what has become of it, and try again",
+		}
+	}
 	reference := strings.ToLower(rand.Text()[:12])
 	h.log.Error("the admin API failed", "operation", c.operation, "reference", reference, "error", err)
 	if h.cfg.Author != nil {

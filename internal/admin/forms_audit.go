@@ -57,13 +57,18 @@ type AuditEntry struct {
 // Evidence is one line of the answer to GET /admin/audit/evidence: a seal with the
 // entries that it covers. The lines are in order, and the seals of a node have
 // no gaps. A page is bounded: what follows is asked for with the number of its
-// last seal as after, and an answer without lines is the end. If the first seal
+// last seal as after, and an answer without seals is the end. If the first seal
 // there is has no entries it is the anchor that retention has left.
 type Evidence struct {
-	Seal Seal `json:"seal"`
+	Seal Seal `json:"seal,omitzero"`
 
 	// Entries are as they are kept, each in base64.
-	Entries [][]byte `json:"entries"`
+	Entries [][]byte `json:"entries,omitzero"`
+
+	// Unsealed are the numbers of entries that no seal covers, a hundred at most:
+	// somebody else has written them. They are in a line of their own, without a
+	// seal, at the end.
+	Unsealed []int64 `json:"unsealed,omitzero"`
 }
 
 // Seal covers the entries of one commit, and the seal before it.

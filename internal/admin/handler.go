@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/legation/legation/internal/registry"
 )
 
 // How many requests are served at once, and how many of those that take long.
@@ -149,9 +151,33 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, methods []rou
 		return
 	}
 	if c.method != http.MethodGet {
-		h.log.Info("administration", "operation", c.operation, "who", c.who)
+		h.log.Info("administration", append([]any{"operation", c.operation, "who", c.who}, c.about(answer)...)...)
 	}
 	h.write(w, answer)
+}
+
+// about are the names of what a request was about, for the log.
+func (c *call) about(answer any) []any {
+	const most = 20
+	if applied, ok := answer.(Applied); ok {
+		var names []string
+		for _, change := range applied.Changes {
+			if change.Action != string(registry.Unchanged) {
+				names = append(names, change.Action+" "+change.Kind+"/"+change.Name)
+			}
+		}
+		if more := len(names) - most; more > 0 {
+			names = append(names[:most], fmt.Sprintf("and %d more", more))
+		}
+		return []any{"dryRun", applied.DryRun, "revision", applied.Revision, "changes", strings.Join(names, ", ")}
+	}
+	var about []any
+	for _, part := range []string{"kind", "name", "id"} {
+		if text := c.r.PathValue(part); text != "" {
+			about = append(about, part, strings.ToValidUTF8(text[:min(len(text), 100)], ""))
+		}
+	}
+	return about
 }
 
 // serve judges a request and does what it asks for. No panic leaves it.

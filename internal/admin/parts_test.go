@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,6 +139,13 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: the cause is told: %s", tt.path, failure.Message)
 		}
 	}
+	full := newOffice(t, func(cfg *admin.Config) {
+		cfg.Vault, cfg.Unavailable = brokenVault{}, func(err error) bool { return strings.Contains(err.Error(), "disk") }
+	})
+	failure := full.refuses("GET", "/admin/secrets", "", ask{}, 503, admin.CodeBusy)
+	if !strings.Contains(failure.Message, "the disk is full, or fails") || !strings.Contains(failure.Next, "free space") || !strings.Contains(full.log.String(), "on fire") {
+		t.Errorf("a full disk is told as %+v", failure)
+	}
 	var rotated admin.Rotation
 	o.do("POST", "/admin/secrets/rotate", "", &rotated, ask{})
 	if rotated.Failed != 2 || rotated.Rewrapped != 3 || len(rotated.Left) != 1 {
@@ -213,27 +221,31 @@ type longAudit struct {
 
 func (l longAudit) Record(context.Context, ...audit.Entry) error { return nil }
 
-func (l longAudit) Audit(_ context.Context, query audit.Query) (found []audit.Recorded, err error) {
+func (l longAudit) Audit(_ context.Context, query audit.Query) (page audit.Page, err error) {
 	from := l.newest
 	if query.Before > 0 {
 		from = query.Before - 1
 	}
-	for n := from; n > max(from-audit.MaxScan, 0); n-- {
+	for n := from; n > 0; n-- {
 		if !query.Since.IsZero() && n < l.since {
-			break
+			return page, nil
 		}
 		entry := audit.Entry{Who: "somebody", Operation: "SendMessage", Outcome: audit.Done}
 		if n == l.rare {
 			entry.Who = "ann"
 		}
 		if query.Matches(entry) {
-			if found = append(found, audit.Recorded{Number: n, Entry: entry}); len(found) == query.Limit {
-				break
-			}
+			page.Entries = append(page.Entries, audit.Recorded{Number: n, Entry: entry})
+		}
+		if len(page.Entries) == query.Limit || n == from-audit.MaxScan {
+			page.Next = n
+			return page, nil
 		}
 	}
-	return found, nil
+	return page, nil
 }
+
+func (l longAudit) Unsealed(context.Context) ([]int64, error) { return []int64{-7, 1 << 40}, nil }
 
 func (l longAudit) Evidence(_ context.Context, after int64, visit func(audit.Seal, [][]byte) error) error {
 	for n := after + 1; n <= 10; n++ {
@@ -270,10 +282,11 @@ func TestLongAuditsAreReadToTheirEnd(t *testing.T) {
 		t.Errorf("what is older than asked for goes on at %d", page.Next)
 	}
 	seals, after := 0, int64(0)
-	for range 10 {
+	var unsealed []int64
+	for len(unsealed) == 0 {
 		got := o.do("GET", "/admin/audit/evidence?after="+number(after), "", nil, ask{})
 		if len(got.body) == 0 {
-			break
+			t.Fatal("what no seal covers is not told")
 		}
 		if len(got.body) > 8<<20 {
 			t.Errorf("a page has %d bytes", len(got.body))
@@ -283,12 +296,16 @@ func TestLongAuditsAreReadToTheirEnd(t *testing.T) {
 			if err := json.Unmarshal([]byte(line), &one); err != nil {
 				t.Fatal(err)
 			}
+			if len(one.Unsealed) > 0 {
+				unsealed = append(unsealed, one.Unsealed...)
+				continue
+			}
 			seals++
 			after = one.Seal.Number
 		}
 	}
-	if seals != 10 {
-		t.Errorf("%d seals, want 10", seals)
+	if seals != 10 || !slices.Equal(unsealed, []int64{-7, 1 << 40}) {
+		t.Errorf("%d seals, and %v under none, want 10, and those of the store", seals, unsealed)
 	}
 }
 

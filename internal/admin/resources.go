@@ -111,6 +111,11 @@ func (h *Handler) refs(c *call) (registry.Refs, error) {
 
 func (h *Handler) resource(doc registry.Document, refs registry.Refs, whole bool) Resource {
 	state, reasons := registry.Readiness(doc, refs)
+	if state == registry.Ready {
+		if reasons = h.behind(doc, refs); len(reasons) > 0 {
+			state = registry.Inert
+		}
+	}
 	if h.cfg.Troubles != nil && state == registry.Ready {
 		if reasons = h.cfg.Troubles(doc.ID()); len(reasons) > 0 {
 			state = registry.Inert
@@ -124,6 +129,23 @@ func (h *Handler) resource(doc registry.Document, refs registry.Refs, whole bool
 		one.Document = JSON(registry.EncodeJSON(doc))
 	}
 	return one
+}
+
+// behind says what a configuration lacks because its provider does.
+func (h *Handler) behind(doc registry.Document, refs registry.Refs) []string {
+	spec, ok := doc.Spec.(*registry.Configuration)
+	if !ok {
+		return nil
+	}
+	id := registry.ID{Kind: registry.KindProvider, Name: spec.Provider}
+	provider, found := h.cfg.Registry.Set().Document(id)
+	if !found {
+		return nil
+	}
+	if state, _ := registry.Readiness(provider, refs); state != registry.Ready {
+		return []string{"its provider is " + string(state) + ": see " + id.String()}
+	}
+	return nil
 }
 
 func unread(doc registry.Unreadable) Resource {

@@ -360,7 +360,7 @@ func (o *office) prove() {
 		"operation=secret+delete":                   1,
 		"operation=secret+rotate":                   1,
 		"operation=key+issue":                       18,
-		"operation=key+revoke":                      2,
+		"operation=key+revoke":                      1,
 		"operation=task+cancel&task=same":           1,
 		"operation=task+cancel&who=operator":        1,
 		"operation=person+put&party=Person%2Fadmin": 2,

@@ -194,7 +194,7 @@ func (c *core) adminConfig(cfg admin.Config) admin.Config {
 	cfg.Registry, cfg.Tasks, cfg.Audit = c.registry, c.store, c.store
 	cfg.Unfit = c.unfit
 	cfg.Agents, cfg.Clients = administered{c.remotes}, clientChecks{c}
-	cfg.Version, cfg.Logger = version(), c.log
+	cfg.Version, cfg.Logger, cfg.Unavailable = version(), c.log, unavailable
 	return cfg
 }
 

@@ -209,7 +209,7 @@ func (a *App) admit(set registry.Set) []access.Client {
 			a.callers.open(false)
 		}
 	}()
-	all := clients(set)
+	all := clients(set, a.cfg.MaxBody)
 	affected, omitted := a.directory.Set(all)
 	done = true
 	for _, one := range omitted {
@@ -270,6 +270,24 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 
 // Agents are the published agents, without what the server adds to their cards.
 func (a *App) Agents() []server.Agent { return a.publisher.Agents() }
+
+// Registered returns how many agents are registered, whether they can be served
+// or not.
+func (a *App) Registered() int {
+	set := a.registry.Set()
+	n := 0
+	for _, doc := range set.Documents {
+		if doc.Kind == registry.KindAgent {
+			n++
+		}
+	}
+	for _, doc := range set.Unreadable {
+		if doc.ID.Kind == registry.KindAgent {
+			n++
+		}
+	}
+	return n
+}
 
 // Open reports whether everybody on this machine is served, because no remote
 // client is registered.

@@ -95,7 +95,7 @@ func TestOneAgentIsNoTroubleToTheOthers(t *testing.T) {
 ---
 {kind: Agent, name: unanswered, spec: {card: {description: D.}, skills: [{id: s, configuration: asks, description: D., public: true}]}}
 `)
-	managed[admin.Secret](h, "PUT", "/admin/secrets/garbage", admin.TypeBytes, "no key")
+	managed[admin.Secret](h, "PUT", "/admin/secrets/garbage?force=true", admin.TypeBytes, "no key")
 	p := bearer(h.key("partner").Key)
 	for range 2 {
 		for name, why := range map[string]string{

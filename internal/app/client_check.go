@@ -202,7 +202,7 @@ func (r *clientReport) omissions(set registry.Set) {
 		r.add("credentials", admin.OutcomeProblem, "", "%v", err)
 		return
 	}
-	_, omitted := directory.Set(clients(set))
+	_, omitted := directory.Set(clients(set, 0))
 	for _, one := range omitted {
 		if one.Client == r.name {
 			r.usable--

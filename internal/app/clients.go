@@ -11,12 +11,18 @@ import (
 	"github.com/legation/legation/internal/registry"
 )
 
-// clients are the remote clients that a set registers.
-func clients(set registry.Set) []access.Client {
+// clients are the remote clients that a set registers. Those that do not say how
+// large their requests may be have the smaller one of the default and what
+// everybody may send.
+func clients(set registry.Set, maxBody int64) []access.Client {
 	var all []access.Client
 	for _, doc := range set.Documents {
 		if spec, ok := doc.Spec.(*registry.RemoteClient); ok {
-			all = append(all, clientOf(string(doc.Name), registry.Effective(spec)))
+			client := clientOf(string(doc.Name), registry.Effective(spec))
+			if spec.Limits.Body == 0 {
+				client.Limits.Bytes = min(client.Limits.Bytes, maxBody)
+			}
+			all = append(all, client)
 		}
 	}
 	return all

@@ -86,7 +86,7 @@ func TestWhatIsRegisteredIsTakenWhole(t *testing.T) {
 			set = plan.Set()
 		}
 		good := access.Client{Name: "good", Enabled: true, Keys: []access.APIKey{key}}
-		_, omitted := directory.Set(append(app.Clients(set), good))
+		_, omitted := directory.Set(append(app.Clients(set, 0), good))
 		if err == nil {
 			taken++
 			if len(omitted) > 0 {
@@ -139,5 +139,22 @@ func TestAClientThatIsLeftOut(t *testing.T) {
 	}
 	if got := h.call(bearer(secret), "/", a2a.MethodSendMessage, said("hello")); got.status != 200 {
 		t.Errorf("by its other key: %d %s", got.status, got.body)
+	}
+}
+
+// --max-body is for clients too, unless the registration says something else.
+func TestLargestRequest(t *testing.T) {
+	cfg := settings(t)
+	cfg.MaxBody = 2 << 10
+	h := move(t, cfg, app.Options{})
+	h.apply(furniture, remoteClient("as-all", "", "desk/open", ""),
+		remoteClient("more", "", "desk/open", "  limits: {body: 8KiB}\n"), remoteClient("less", "", "desk/open", "  limits: {body: 1KiB}\n"))
+	for client, largest := range map[string]int{"as-all": 2 << 10, "more": 8 << 10, "less": 1 << 10} {
+		p := bearer(h.key(client).Key)
+		for size, want := range map[int]int{largest / 2: 200, largest: 413} {
+			if got := h.call(p, "/", a2a.MethodSendMessage, said(strings.Repeat("x", size))); got.status != want {
+				t.Errorf("%s: a text of %d bytes: %d, want %d", client, size, got.status, want)
+			}
+		}
 	}
 }

@@ -109,14 +109,41 @@ func (c *core) close() error {
 func (c *core) openVault(ctx context.Context) error {
 	keys, err := c.masterKeys(ctx)
 	if err != nil {
-		return fmt.Errorf("master key: %w", err)
+		return c.keyError(err)
 	}
 	c.vault = vault.New(c.store, vault.NewSealer(keys), vault.Config{})
 	if err := c.vault.Check(ctx); err != nil {
-		return fmt.Errorf("master key: %w", err)
+		return c.keyError(err)
 	}
 	return nil
 }
+
+// keyError says where a master key that is missing may be named.
+func (c *core) keyError(err error) error {
+	if _, missing := errors.AsType[*vault.UnknownKeyError](err); !missing {
+		return fmt.Errorf("master key: %w", err)
+	}
+	where := config.Prefix + "MASTER_KEY_FILE"
+	if c.cfg.MasterKeys != "" {
+		where = config.Prefix + "MASTER_KEY"
+	}
+	return &KeyError{Where: where, Err: err}
+}
+
+// KeyError says that the master keys at hand do not open what is stored.
+type KeyError struct {
+	// Where is the variable that names the keys, or their file.
+	Where string
+
+	// Err says which keys are missing.
+	Err error
+}
+
+// Error says which key is missing.
+func (e *KeyError) Error() string { return "master key: " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *KeyError) Unwrap() error { return e.Err }
 
 func (c *core) masterKeys(ctx context.Context) (*vault.Keyring, error) {
 	if c.cfg.MasterKeys != "" {

@@ -208,7 +208,7 @@ func (h *house) refusals(operation string) map[string]int64 {
 		h.Fatal(err)
 	}
 	times, entries := map[string]int64{}, map[string]int{}
-	for _, e := range found {
+	for _, e := range found.Entries {
 		of := strings.TrimSpace(e.Who + " " + e.Reason)
 		times[of] += max(e.Count, 1)
 		if entries[of]++; entries[of] > 2 {

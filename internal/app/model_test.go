@@ -63,10 +63,10 @@ func TestCostOfADay(t *testing.T) {
 	m := newModel(t)
 	// An answer costs 1000 × 2 and 500 × 8 millionths, which is 0.006.
 	h := build(t, m.documents("limits: {cost: 0.01}, prices: {input: 2, output: 8}"),
-		remoteClient("partner", "", "model/think", "  limits: {costPerDay: 0.02}\n"),
+		remoteClient("partner", "", "model/think", "  limits: {costPerDay: 0.026}\n"),
 		remoteClient("poor", "", "model/think", "  limits: {costPerDay: 0.009}\n"))
 	p := bearer(h.key("partner").Key)
-	for i, fits := range []bool{true, true, false} { // 0.006 and 0.012 are used before, and 0.01 must be left
+	for i, fits := range []bool{true, true, true, false} { // 0.018 is used before the last, and 0.01 must be left
 		got := h.call(p, "/agents/model", a2a.MethodSendMessage, said("hello"))
 		if fits && got.task().Status.State != a2a.TaskStateCompleted || !fits && !refusedByQuota(got, "cost per day") {
 			t.Errorf("message %d: %d %s, want it to fit: %v", i, got.status, got.body, fits)

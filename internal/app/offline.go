@@ -34,10 +34,7 @@ func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (hand
 		}
 	}()
 	c.followRemotes(ctx)
-	who := "local"
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		who = "local:" + u.Username
-	}
+	who := localAuthor()
 	handler, err = admin.New(c.adminConfig(admin.Config{
 		People: c.people, Vault: c.vault, Offline: true, StartedAt: time.Now(), Troubles: both(c.registry.Faults, c.troubles(ctx)),
 		Author: func(*http.Request) string { return who },
@@ -47,6 +44,14 @@ func OpenOffline(ctx context.Context, cfg config.Config, log *slog.Logger) (hand
 		},
 	}))
 	return handler, c.close, err
+}
+
+// localAuthor is whoever runs this process.
+func localAuthor() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return "local:" + u.Username
+	}
+	return "local"
 }
 
 // both are what two know of a document's troubles.

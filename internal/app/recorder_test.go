@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,11 +19,14 @@ import (
 // desk is a store of evidence that fails so many times first.
 type desk struct {
 	audit.Store
+	mu      sync.Mutex
 	fails   int
 	entries []audit.Entry
 }
 
 func (d *desk) Record(_ context.Context, entries ...audit.Entry) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.fails > 0 {
 		d.fails--
 		return errors.New("the disk is full")
@@ -39,6 +43,8 @@ func (d *desk) Record(_ context.Context, entries ...audit.Entry) error {
 // summary is how many entries there are for each operation and reason, and how
 // often that was.
 func (d *desk) summary() map[string]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	entries, times := map[string]int{}, map[string]int64{}
 	for _, e := range d.entries {
 		of := strings.TrimSpace(e.Operation + " " + e.Reason)

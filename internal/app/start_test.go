@@ -137,7 +137,7 @@ func TestAdministrationFromElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
-		if resp.StatusCode != 200 {
+		if resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: as from elsewhere: %d", address, resp.StatusCode)
 		}
 		h.stop()

@@ -23,8 +23,12 @@ type Seal struct {
 }
 
 // NewSeal seals entries, as they are kept, after the seal before; a zero one is
-// the start of a chain.
+// the start of a chain. A clock that was set back does not show: no seal is
+// older than the one before.
 func NewSeal(node string, before Seal, first int64, entries [][]byte, at time.Time) Seal {
+	if at.Before(before.At) {
+		at = before.At
+	}
 	s := Seal{
 		Node: node, Number: before.Number + 1, First: first, Count: int64(len(entries)),
 		At: at.UTC().Truncate(time.Millisecond), Previous: before.Hash,

@@ -49,6 +49,9 @@ type connection struct {
 	// instead of such a directory it has another, for as long as it runs.
 	makes, trial bool
 
+	// keyless says that the command needs no master key.
+	keyless bool
+
 	// quiet keeps warnings back, for a command that tells all it finds.
 	quiet bool
 }
@@ -150,8 +153,12 @@ func (c *connection) openData(ctx context.Context, cfg config.Config, log *slog.
 	defer cancel()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
+	open := openOffline
+	if c.keyless {
+		open = openKeyless
+	}
 	for {
-		handler, closeStore, err := openOffline(ctx, cfg, log)
+		handler, closeStore, err := open(ctx, cfg, log)
 		held, locked := errors.AsType[*sqlite.LockedError](err)
 		switch {
 		case err == nil:

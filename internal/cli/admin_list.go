@@ -22,6 +22,8 @@ type adminList[Form, Item any] struct {
 	none  string // is said where there is nothing
 	paged bool
 
+	keyless bool // needs no master key
+
 	request func(args []string) (request, error)
 	items   func(Form) (items []Item, next int64)
 	heading []string
@@ -29,7 +31,7 @@ type adminList[Form, Item any] struct {
 }
 
 func (l adminList[Form, Item]) command(io streams) *cobra.Command {
-	var to connection
+	to := connection{keyless: l.keyless}
 	var out output
 	limit := 0
 	if l.args == nil {

@@ -29,7 +29,7 @@ func newAuditList(io streams) *cobra.Command {
 		example: `  legation audit list --since 1h
   legation audit list --party RemoteClient/acme --outcome refused
   legation audit list --operation apply --limit 1000 -o json`,
-		what: "entries", none: "There are no such entries.", paged: true,
+		what: "entries", none: "There are no such entries.", paged: true, keyless: true,
 		flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringVar(&since, "since", "", "only what happened since then: a time (RFC 3339), or how long ago (2h)")
@@ -37,6 +37,7 @@ func newAuditList(io streams) *cobra.Command {
 			f.StringVar(&party, "party", "", "only what concerns this party or document")
 			f.StringVar(&operation, "operation", "", "only this operation, such as SendMessage or apply")
 			f.StringVar(&outcome, "outcome", "", "only what ended so: done, refused or failed")
+			oneOf(cmd, "outcome", string(audit.Done), string(audit.Refused), string(audit.Failed))
 			f.StringVar(&task, "task", "", "only what is about the task with this id")
 		},
 		request: func([]string) (request, error) {

@@ -56,6 +56,7 @@ func TestVerifyAFile(t *testing.T) {
 		want   []string
 	}{
 		{"whole", lines, nil, 0, []string{"The audit is what was written: 8 entries under 4 seals.", "node n1: seals 1 to 4, the last of 2027-01-15T08:00:00Z, " + hash}},
+		{"whole, with what to note", lines, nil, 0, []string{"note the last one, and name it later with --holds"}},
 		{"one seal", lines[:1], nil, 0, []string{"2 entries under 1 seal."}},
 		{"two nodes", []string{lines[0], other[0], lines[1], other[1]}, nil, 0, []string{"8 entries under 4 seals", "node n1: seals 1 to 2", "node n2: seals 1 to 2"}},
 		{"from the middle", lines[2:], nil, 0, []string{"4 entries under 2 seals", "what seals 1 to 2 cover is not here"}},
@@ -65,6 +66,8 @@ func TestVerifyAFile(t *testing.T) {
 		{"changed", []string{lines[0], strings.Replace(lines[1], `["eyJv`, `["eyJw`, 1), lines[2]}, nil, 3, []string{"line 2: the audit is not what was written: an entry from 3 to 4, or seal 2 over them, was changed", "Good up to there: 2 entries under 1 seal."}},
 		{"taken out", slices.Delete(slices.Clone(lines), 1, 2), nil, 3, []string{"seal 3 follows seal 1"}},
 		{"no hash", []string{strings.Replace(lines[0], `"hash":"`, `"hash":"x`, 1)}, nil, 3, []string{"line 1: ", "not 64 hexadecimal digits"}},
+		{"under no seal", append(slices.Clone(lines), `{"unsealed":[-3]}`+"\n"), nil, 3, []string{"line 5: the audit is not what was written: no seal covers entry -3", "Good up to there: 8 entries under 4 seals."}},
+		{"much under no seal", append(slices.Clone(lines), `{"unsealed":[-3,0,1,2,3,4,5,6,7,8,9]}`+"\n"), nil, 3, []string{"no seal covers the entries -3, 0, 1, 2, 3, 4, 5, 6, 7, 8 and more"}},
 		{"something else", []string{"{\n"}, nil, 3, []string{"line 1 is not evidence as it is exported"}},
 		{"programs", lines, []string{"-o", "json"}, 0, []string{`"ok": true`, `"entries": 8`, `"lastHash": "` + hash + `"`}},
 		{"programs, broken", lines[:3], []string{"-o", "json", "--holds", hash}, 3, []string{`"ok": false`, `"broken": "the audit is not`}},
@@ -116,6 +119,17 @@ func TestVerifyAServer(t *testing.T) {
 		t.Errorf("export: status %d, stdout:\n%s", status, stdout)
 	}
 	wantIn(t, stderr, "4 seals; go on later with --after 5")
+	strange := append(slices.Clone(lines[:4]), `{"unsealed":[17,18]}`+"\n")
+	status, stdout, _ = run(t, "", "audit", "verify", "--admin", serve(strange), "--token-file", token)
+	if status != 3 {
+		t.Errorf("under no seal: status %d, want 3", status)
+	}
+	wantIn(t, stdout, "no seal covers the entries 17, 18", "Good up to there: 8 entries under 4 seals.")
+	status, stdout, stderr = run(t, "", "audit", "export", "--admin", serve(strange), "--token-file", token)
+	if status != 0 || stdout != strings.Join(strange, "") {
+		t.Errorf("export: status %d, stdout:\n%s", status, stdout)
+	}
+	wantIn(t, stderr, "4 seals; go on later with --after 4")
 	for name, broken := range map[string][]string{
 		"the beginning is gone": append([]string{lines[1]}, lines[1:]...),
 		"one again and again":   {lines[0], lines[0], lines[0], lines[0]},

@@ -54,6 +54,7 @@ delete' does.
 			})
 		},
 	}
+	cmd.ValidArgsFunction = completeKind
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be deleted, and delete nothing")
 	out.flag(cmd, "the changes")
 	to.flags(cmd)

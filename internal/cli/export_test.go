@@ -9,6 +9,7 @@ import (
 
 	"github.com/legation/legation/a2a"
 	"github.com/legation/legation/client"
+	"github.com/legation/legation/internal/config"
 )
 
 // HintFor and Plain are what tests see of the words for people.
@@ -67,3 +68,16 @@ func RevisionIn(version string) string { return revisionIn(version) }
 
 // ParseNotAfter reads when something ends.
 var ParseNotAfter = parseNotAfter
+
+// Parses reports whether a command line could be obeyed, as far as its words
+// tell.
+func Parses(args ...string) error {
+	cmd, rest, err := newRoot(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, settings: config.Load}).Find(args)
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err == nil {
+		err = cmd.ValidateArgs(cmd.Flags().Args())
+	}
+	return err
+}

@@ -43,6 +43,8 @@ clients are in them as digests, and values of secrets are not.
 		RunE: func(cmd *cobra.Command, args []string) error { return q.run(cmd.Context(), io, args) },
 	}
 	cmd.Flags().StringVarP(&q.form, "output", "o", "table", "form of the output: table, yaml, or json")
+	oneOf(cmd, "output", "table", "yaml", "json")
+	cmd.ValidArgsFunction = completeKind
 	q.to.flags(cmd)
 	return cmd
 }

@@ -67,7 +67,7 @@ func hintFor(err error) string {
 		reached = at.remote
 	}
 	for _, hint := range []func(error, *remote) string{
-		adminHint, cardHint, credentialsHint, guardHint, dialHint, answerHint, peerHint, timeHint,
+		keyHint, adminHint, cardHint, credentialsHint, guardHint, dialHint, answerHint, peerHint, timeHint,
 	} {
 		if text := hint(err, reached); text != "" {
 			return text

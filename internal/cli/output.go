@@ -12,6 +12,7 @@ type output struct{ form string }
 
 func (o *output) flag(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVarP(&o.form, "output", "o", "text", "form of the output: text, or json for "+what)
+	oneOf(cmd, "output", "text", "json")
 }
 
 func (o *output) json() bool { return o.form == "json" }

@@ -69,6 +69,7 @@ kept, and can not be shown again. Roles are viewer, operator, approver and admin
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", "", "what the person may do: viewer, operator, approver or admin")
+	oneOf(cmd, "role", "viewer", "operator", "approver", "admin")
 	cmd.Flags().StringVar(&notAfter, "not-after", "", "when the token ends: a time (RFC 3339), or how long it is good (90d, 12h); default never")
 	cmd.Flags().BoolVar(&replace, "replace", false, "give somebody who is there already this role and a new token; the old one is void")
 	out.flag(cmd, "the person and the token")

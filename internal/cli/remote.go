@@ -47,7 +47,7 @@ type remote struct {
 }
 
 func (r *remote) flags(cmd *cobra.Command, timeout time.Duration) {
-	cmd.Flags().StringArrayVar(&r.headers, "header", nil, "header to send with every request, as 'Name: value'; repeatable, and never shown")
+	cmd.Flags().StringArrayVar(&r.headers, "header", nil, "header to send with every request, as 'Name: value', or 'Name: @FILE' for what a file holds; repeatable, and never shown")
 	cmd.Flags().StringVar(&r.ca, "ca", "", "file of PEM certificates to trust besides the system's")
 	text := "give up after this"
 	if timeout == workTimeout {
@@ -249,9 +249,34 @@ func parseHeaders(lines []string) (http.Header, error) {
 		if !ok || name == "" {
 			return nil, fmt.Errorf("--header number %d is not 'Name: value'", i+1)
 		}
-		headers.Add(name, strings.TrimSpace(value))
+		value = strings.TrimSpace(value)
+		if scheme, path, ok := cutFile(value); ok {
+			content, err := readFile(path, maxHeaderFile)
+			if err != nil {
+				return nil, fmt.Errorf("--header %s: %w", name, err)
+			}
+			if value = strings.TrimSpace(scheme + strings.TrimSpace(string(content))); strings.ContainsAny(value, "\r\n") {
+				return nil, fmt.Errorf("--header %s: the file has more than one line", name)
+			}
+		}
+		headers.Add(name, value)
 	}
 	return headers, nil
+}
+
+// maxHeaderFile is the largest value of a header that is read from a file.
+const maxHeaderFile = 32 << 10
+
+// cutFile takes "@FILE", or "Bearer @FILE", apart: what stands before it, and
+// the name.
+func cutFile(value string) (before, path string, ok bool) {
+	if path, ok = strings.CutPrefix(value, "@"); ok {
+		return "", path, path != ""
+	}
+	if at := strings.Index(value, " @"); at > 0 && !strings.Contains(value[:at], " ") {
+		return value[:at+1], value[at+2:], value[at+2:] != ""
+	}
+	return "", "", false
 }
 
 // readRoots adds the certificates of a file to the system's.

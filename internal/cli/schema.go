@@ -43,6 +43,7 @@ wrong with a document for certain, 'legation apply --dry-run' says.`,
 			return err
 		},
 	}
+	cmd.ValidArgsFunction = completeKind
 	cmd.Flags().BoolVar(&list, "list", false, "print the kinds there are")
 	return cmd
 }

@@ -113,7 +113,7 @@ func newSecretList(io streams) *cobra.Command {
 		use: "list", short: "List secrets, without their values",
 		example: `  legation secret list
   legation secret list -o json`,
-		what: "secrets, the newest version of each", none: "There are no secrets.",
+		what: "secrets, the newest version of each", none: "There are no secrets.", keyless: true,
 		request: func([]string) (request, error) { return get("secrets"), nil },
 		items:   secretItems, heading: secretHeading, row: secretRow,
 	}.command(io)
@@ -123,7 +123,7 @@ func newSecretVersions(io streams) *cobra.Command {
 	return adminList[admin.Secrets, admin.Secret]{
 		use: "versions NAME", short: "List the versions of a secret, the newest first",
 		example: `  legation secret versions acme-token`,
-		args:    takes(1, "the name of a secret"), what: "versions", none: "There are none.",
+		args:    takes(1, "the name of a secret"), what: "versions", none: "There are none.", keyless: true,
 		request: func(args []string) (request, error) {
 			return get("secrets", args[0], "versions").seen("legation secret list"), nil
 		},
@@ -146,7 +146,7 @@ func newSecretUses(io streams) *cobra.Command {
 is on record before the value is handed out, and stays after the secret is deleted.`,
 		example: `  legation secret uses acme-token
   legation secret uses acme-token --limit 1000 -o json`,
-		args: takes(1, "the name of a secret"), what: "uses", none: "It was not used.", paged: true,
+		args: takes(1, "the name of a secret"), what: "uses", none: "It was not used.", paged: true, keyless: true,
 		request: func(args []string) (request, error) {
 			return get("secrets", args[0], "uses").seen("legation secret list"), nil
 		},
@@ -159,12 +159,13 @@ is on record before the value is handed out, and stays after the secret is delet
 }
 
 func newSecretDelete(io streams) *cobra.Command {
-	var to connection
+	to := connection{keyless: true}
 	cmd := &cobra.Command{
 		Use:   "delete NAME[@VERSION]",
 		Short: "Delete a secret, or one version of it",
 		Long: `Delete forgets the value of a secret, all versions of it or the one that is named.
-Whoever needs it is refused from then on; the records of its uses stay.
+Whoever needs it is refused from then on; the records of its uses stay. It needs
+no master key, so that one that is lost does not keep an installation from going on.
 
 ` + connectionText,
 		Example: `  legation secret delete acme-token

@@ -66,6 +66,8 @@ can be repeated; a program can not, and its task fails with a reason.`,
 		},
 	}
 	serveFlags(cmd.Flags(), &cfg)
+	oneOf(cmd, "log-level", "debug", "info", "warn", "error")
+	oneOf(cmd, "log-format", "text", "json")
 	return cmd
 }
 
@@ -93,7 +95,7 @@ func serveFlags(flags *pflag.FlagSet, cfg *config.Config) {
 	flags.IntVar(&cfg.Workers, "workers", cfg.Workers, "runs at once")
 	flags.IntVar(&cfg.PerCaller, "runs-per-caller", cfg.PerCaller, "runs at once of one caller")
 	flags.IntVar(&cfg.Queue, "queue-per-caller", cfg.Queue, "runs of one caller that may wait")
-	flags.Int64Var(&cfg.MaxBody, "max-body", cfg.MaxBody, "largest request, in bytes")
+	flags.Int64Var(&cfg.MaxBody, "max-body", cfg.MaxBody, "largest request, in bytes; a remote client may be given another limit")
 	flags.IntVar(&cfg.MaxTask, "max-task", cfg.MaxTask, "largest stored task, in bytes")
 	flags.StringVar(&cfg.LogLevel, "log-level", cfg.LogLevel, "least important messages to log: debug, info, warn or error")
 	flags.StringVar(&cfg.LogFormat, "log-format", cfg.LogFormat, "form of the log on standard error: text or json")
@@ -117,6 +119,10 @@ func newLogger(io streams, level, format string) (*slog.Logger, error) {
 // announce says where what is published can be found, and how to try it.
 func announce(io streams, a *app.App) {
 	agents := a.Agents()
+	if len(agents) == 0 && a.Registered() > 0 {
+		fmt.Fprintf(io.out, "Serving %s, with nothing published: of what is registered nothing can be served. See why with: legation get\n", a.URL())
+		return
+	}
 	if len(agents) == 0 {
 		fmt.Fprintf(io.out, "Serving %s, with nothing published. Publish a skill with --publish 'wordcount=wc -w'.\n", a.URL())
 		return

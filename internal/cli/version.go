@@ -15,14 +15,41 @@ import (
 var version = ""
 
 func newVersion(io streams) *cobra.Command {
-	return &cobra.Command{
+	var out output
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Say which version this is and which protocol it speaks",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			if out.json() {
+				return printForm(io, versionOf())
+			}
 			fmt.Fprint(io.out, versionText())
 			return nil
 		},
+	}
+	out.flag(cmd, "the same as an object")
+	return cmd
+}
+
+// versionForm is the version for programs.
+type versionForm struct {
+	Version       string `json:"version"`
+	Protocol      string `json:"protocol"`
+	Binding       string `json:"binding"`
+	Specification string `json:"specification"`
+	ProtoSHA256   string `json:"protoSHA256"`
+	Go            string `json:"go"`
+	Platform      string `json:"platform"`
+}
+
+func versionOf() versionForm {
+	return versionForm{
+		Version: buildVersion(), Protocol: a2a.ProtocolVersion, Binding: a2a.BindingJSONRPC, Specification: a2a.SpecificationVersion,
+		ProtoSHA256: a2a.ProtoSHA256, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/textproto"
+	"slices"
 	"strings"
 )
 
@@ -32,7 +34,9 @@ func ParseClientProxy(text string) (ClientProxy, error) {
 		key, value, _ := strings.Cut(strings.TrimSpace(member), "=")
 		switch key {
 		case "header":
-			p.Header = value
+			if p.Header = value; taken(value) {
+				return p, fmt.Errorf("the header %q has another meaning; name the one that the proxy passes certificates on in", value)
+			}
 		case "from":
 			prefix, err := netip.ParsePrefix(value)
 			if address, bad := netip.ParseAddr(value); err != nil && bad == nil {
@@ -40,6 +44,9 @@ func ParseClientProxy(text string) (ClientProxy, error) {
 			}
 			if err != nil {
 				return p, fmt.Errorf("%q is neither an address nor a range of them", value)
+			}
+			if prefix.Bits() == 0 {
+				return p, fmt.Errorf("from=%s is everybody; name the addresses that the proxy connects from", value)
 			}
 			p.Networks = append(p.Networks, prefix)
 		case "spki":
@@ -56,4 +63,17 @@ func ParseClientProxy(text string) (ClientProxy, error) {
 		return p, errors.New("it needs from= or spki=, by which the proxy is known")
 	}
 	return p, nil
+}
+
+// takenHeaders have a meaning of their own, are of one connection only (RFC 9110,
+// section 7.6.1), or are set by the protocol.
+var takenHeaders = []string{
+	"", "A2a-Extensions", "A2a-Version", "Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Host",
+	"Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "X-Api-Key",
+}
+
+// taken reports whether no certificate can be passed on in a header.
+func taken(name string) bool {
+	return slices.Contains(takenHeaders, textproto.CanonicalMIMEHeaderKey(name)) ||
+		strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c >= 0x7F || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c) })
 }

@@ -176,7 +176,8 @@ func TestChangesAreWrittenDown(t *testing.T) {
 	if err := d.Remove(t.Context(), "zoe", "zoe"); !errors.Is(err, people.ErrLastAdmin) {
 		t.Errorf("Remove() of the last admin: error = %v", err)
 	}
-	entries, err := store.Audit(t.Context(), audit.Query{Limit: 10})
+	page, err := store.Audit(t.Context(), audit.Query{Limit: 10})
+	entries := page.Entries
 	if err != nil || len(entries) != 3 {
 		t.Fatalf("Audit() = %d entries, %v, want 3", len(entries), err)
 	}

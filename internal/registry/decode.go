@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -142,6 +143,8 @@ func (d *decoder) value(path string, f field, n node, v reflect.Value) {
 			next = "leave it out, or fill it in"
 		case want == textNode && (n.kind == numberNode || n.kind == boolNode):
 			next = "put it in quotes"
+		case want == boolNode && n.kind == textNode:
+			next = map[string]string{"yes": "write true", "on": "write true", "no": "write false", "off": "write false"}[strings.ToLower(n.text)]
 		}
 		d.report(n.at, path, "expected "+called+", found "+n.kind.String(), next)
 		return

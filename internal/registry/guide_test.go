@@ -18,8 +18,8 @@ func TestTheGuidesDocuments(t *testing.T) {
 	}
 	var all []registry.Document
 	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```|<<'EOD'\n(.*?)EOD\n").FindAllSubmatch(text, -1)
-	if len(examples) != 3 {
-		t.Fatalf("%d examples, want 3", len(examples))
+	if len(examples) != 6 {
+		t.Fatalf("%d examples, want 6", len(examples))
 	}
 	for _, example := range examples {
 		docs, err := registry.Decode(guide, append(example[1], example[2]...))

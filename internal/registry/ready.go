@@ -45,7 +45,7 @@ func Readiness(doc Document, refs Refs) (State, []string) {
 	switch spec := doc.Spec.(type) {
 	case *Provider:
 		missing(spec.Program != "" && refs.HasProgram != nil && !refs.HasProgram(spec.Program),
-			"the server's configuration declares no program "+quoted(string(spec.Program))+": declare it there")
+			"the server's configuration declares no program "+quoted(string(spec.Program))+": declare it with legation serve --program "+string(spec.Program)+"='…'")
 	case *RemoteClient:
 		enabled = spec.Enabled
 		missing(!spec.Credentials.usable(refs.Now), spec.Credentials.why())

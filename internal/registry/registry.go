@@ -145,9 +145,10 @@ func (r *Registry) Publish(ctx context.Context, desired []Document, host Host) (
 // Edit changes one document: change is given a copy of its own as it is
 // registered, and returns what it is to be, under the same id. It may be called
 // again if somebody else was faster. Unlike with Apply, API keys that are left
-// out are taken away. The errors include [ErrNotFound], [Problems], those of
-// change, and [ErrConflict].
-func (r *Registry) Edit(ctx context.Context, author string, id ID, change func(Document) (Document, error)) (Plan, error) {
+// out are taken away. What is told of it goes into the audit with the change, if
+// there is one. The errors include [ErrNotFound], [Problems], those of change,
+// and [ErrConflict].
+func (r *Registry) Edit(ctx context.Context, author string, id ID, change func(Document) (Document, error), told ...audit.Entry) (Plan, error) {
 	return r.change(ctx, author, func(current Set) (Plan, error) {
 		before, found := current.Document(id)
 		if !found {
@@ -164,7 +165,7 @@ func (r *Registry) Edit(ctx context.Context, author string, id ID, change func(D
 			return Plan{}, fmt.Errorf("edit %s: it cannot become %s", id, doc.ID())
 		}
 		return NewPlan(current, []Document{doc}, Options{Host: *r.host.Load(), whole: true})
-	})
+	}, told...)
 }
 
 // missing is why a document cannot be edited.
@@ -187,8 +188,8 @@ func (r *Registry) Refresh(ctx context.Context) error {
 	return r.reload(ctx)
 }
 
-// change plans and carries out one change.
-func (r *Registry) change(ctx context.Context, author string, plan func(Set) (Plan, error)) (Plan, error) {
+// change plans and carries out one change, and stores what is told of it.
+func (r *Registry) change(ctx context.Context, author string, plan func(Set) (Plan, error), told ...audit.Entry) (Plan, error) {
 	if err := checkAuthor(author); err != nil {
 		return Plan{}, err
 	}
@@ -201,7 +202,7 @@ func (r *Registry) change(ctx context.Context, author string, plan func(Set) (Pl
 		if err != nil || !planned.Changed() {
 			return planned, err
 		}
-		if err = r.commit(ctx, planned, author); err == nil {
+		if err = r.commit(ctx, planned, author, told); err == nil {
 			r.publish(planned.Set())
 			return planned, nil
 		}
@@ -220,9 +221,13 @@ func (r *Registry) change(ctx context.Context, author string, plan func(Set) (Pl
 
 // commit stores a plan with its evidence. It does not stop halfway when the
 // caller does: what is stored must be told.
-func (r *Registry) commit(ctx context.Context, plan Plan, author string) error {
+func (r *Registry) commit(ctx context.Context, plan Plan, author string, told []audit.Entry) error {
 	at := r.now()
 	var effects work.Effects
+	for _, entry := range told {
+		entry.At = at
+		effects.Audit = append(effects.Audit, entry)
+	}
 	for _, fact := range plan.Facts(author) {
 		entry := audit.Entry{
 			At: at, Who: fact.Author, Operation: "apply", Party: fact.ID.String(),

@@ -120,7 +120,7 @@ func (n *node) audit() []audit.Entry {
 		n.Fatal(err)
 	}
 	var entries []audit.Entry
-	for _, one := range recorded { // newest first
+	for _, one := range recorded.Entries { // newest first
 		entries = append([]audit.Entry{one.Entry}, entries...)
 	}
 	return entries
@@ -280,6 +280,33 @@ func TestEditsAreOfADocumentAsItIs(t *testing.T) {
 	})
 	if err != nil || plan.Revision != 2 {
 		t.Fatalf("Edit() = revision %d, %v", plan.Revision, err)
+	}
+
+	// What is told of an edit is stored with it, and only then.
+	told := audit.Entry{Who: "ada", Operation: "key revoke", Outcome: audit.Done, KeyID: "k"}
+	revoke := func(doc registry.Document) (registry.Document, error) {
+		doc.Spec.(*registry.RemoteClient).Credentials.APIKeys[0].Revoked = true
+		return doc, nil
+	}
+	for range 2 { // the second time there is nothing to be changed
+		if _, err := n.Edit(t.Context(), "ada", id, revoke, told); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failing := open(t, n.store, between{n.store, func(context.Context, registry.Plan, work.Effects) error { return broken }}, registry.Host{})
+	if _, err := failing.Edit(t.Context(), "ada", id, func(doc registry.Document) (registry.Document, error) {
+		doc.Spec.(*registry.RemoteClient).Credentials.APIKeys = nil
+		return doc, nil
+	}, told); !errors.Is(err, broken) {
+		t.Errorf("Edit() error = %v, want that of the store", err)
+	}
+	entries := n.audit()
+	var operations []string
+	for _, e := range entries[len(entries)-3:] {
+		operations = append(operations, e.Operation+" "+e.KeyID)
+	}
+	if diff := cmp.Diff([]string{"apply ", "key revoke k", "apply "}, operations); diff != "" {
+		t.Errorf("the audit ends with (-want +got):\n%s", diff)
 	}
 	n.same(n.Set(), n.again().Set())
 	if again, err := n.Plan(t.Context(), n.Set().Documents, registry.Options{}); err != nil || again.Changed() {

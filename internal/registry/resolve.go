@@ -57,7 +57,7 @@ func resolve(docs []Document, unreadable []Unreadable, gone map[ID]bool, host Ho
 		switch spec := doc.Spec.(type) {
 		case *Provider:
 			if spec.Program != "" && !host.AnyProgram {
-				known(r, "program", spec.Program, host.Programs, "the server's configuration declares no program")
+				declared(r, spec.Program, host.Programs)
 			}
 		case *Configuration:
 			s.configuration(r, spec)
@@ -76,6 +76,18 @@ func resolve(docs []Document, unreadable []Unreadable, gone map[ID]bool, host Ho
 		problems = append(problems, r.problems...)
 	}
 	return problems
+}
+
+// declared reports a program that the server was not told of.
+func declared(r *reporter, name Name, programs []Name) {
+	if slices.Contains(programs, name) {
+		return
+	}
+	next := "declare it: legation serve --program " + string(name) + "='…'"
+	if near := nearest(string(name), texts(programs)); near != "" {
+		next = "did you mean " + near + "?"
+	}
+	r.report("program", "the server's configuration declares no program "+quoted(string(name)), next)
 }
 
 // future is all documents there will be.

@@ -125,7 +125,11 @@ func (d *decoder) parse(p part) (n node, ok bool) {
 			at = r.place(syntax.GetToken())
 			words += ": " + strings.ToLower(strings.TrimSpace(syntax.GetMessage()))
 		}
-		d.report(at, "", words, "")
+		next := ""
+		if indentedByTab(p.text, at.Line-p.line) {
+			words, next = "there is a tab at the beginning of the line, which YAML does not allow", "indent with spaces"
+		}
+		d.report(at, "", words, next)
 		return node{}, false
 	}
 	for _, doc := range file.Docs {
@@ -139,6 +143,17 @@ func (d *decoder) parse(p part) (n node, ok bool) {
 		n, ok = r.node(doc.Body), true
 	}
 	return n, ok && len(d.problems) == before
+}
+
+// indentedByTab reports whether a line, from 0, is indented by a tab.
+func indentedByTab(text string, line int) bool {
+	for one := range strings.Lines(text) {
+		if line == 0 {
+			return strings.ContainsRune(one[:len(one)-len(strings.TrimLeft(one, " \t"))], '\t')
+		}
+		line--
+	}
+	return false
 }
 
 // scan returns the tokens of a text, or some more than there may be.

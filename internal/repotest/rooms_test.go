@@ -198,8 +198,9 @@ var rooms = map[string]room{
 	"internal/cli": {
 		ring: assembly,
 		imports: []string{
-			"a2a", "agent", "card", "client", "guard", "internal/access", "internal/admin", "internal/app", "internal/audit", "internal/config",
-			"internal/conformance", "internal/people", "internal/registry", "internal/vault", "server", "store/sqlite",
+			"a2a", "agent", "card", "client", "guard", "internal/access", "internal/admin", "internal/app", "internal/audit",
+			"internal/config", "internal/conformance", "internal/people", "internal/registry", "internal/vault", "server",
+			"store/sqlite",
 		},
 		modules: []string{modCobra, modFlag, modJSON},
 		tests:   []string{"internal/testkit"},

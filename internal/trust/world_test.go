@@ -153,10 +153,11 @@ func (w *world) untrusted(state trust.State, code trust.Code) {
 // reason.
 func (w *world) evidence() []string {
 	w.Helper()
-	entries, err := w.store.Audit(w.Context(), audit.Query{Limit: 100})
+	page, err := w.store.Audit(w.Context(), audit.Query{Limit: 100})
 	if err != nil {
 		w.Fatal(err)
 	}
+	entries := page.Entries
 	var all []string
 	for i := len(entries) - 1; i >= 0; i-- {
 		e := entries[i]

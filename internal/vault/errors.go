@@ -34,6 +34,9 @@ type UnknownKeyError struct {
 
 // Error says so, and what to do.
 func (e *UnknownKeyError) Error() string {
+	if len(e.Given) == 0 {
+		return fmt.Sprintf("there are secrets that are sealed with master key %s; put that key back", list(e.Keys))
+	}
 	return fmt.Sprintf("sealed with master key %s, which is not among those given (%s); "+
 		"put that key back, as one of the older keys if it is no longer the primary", list(e.Keys), list(e.Given))
 }

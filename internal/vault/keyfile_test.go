@@ -67,7 +67,7 @@ func TestLostMasterKeyIsNotReplaced(t *testing.T) {
 	if created || !ok || !cmp.Equal(unknown.Keys, ring.IDs()) {
 		t.Fatalf("OpenKeys() = created %v, error %v, want one that names %s", created, err, ring.Primary())
 	}
-	for _, word := range []string{path, ring.Primary().String(), "(none)"} {
+	for _, word := range []string{path, ring.Primary().String(), "put that key back"} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("error %q does not say %s", err, word)
 		}

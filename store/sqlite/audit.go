@@ -17,8 +17,12 @@ type auditor struct {
 	lastSeal  audit.Seal
 }
 
+// farthest is beyond every number that entries are given.
+const farthest = 1 << 62
+
 // loadAudit finds the end of the chain, and chooses the node's name at the first
-// start.
+// start. Entries behind the last seal are not ours: they stay for who verifies
+// the audit, which goes on behind them.
 func (w *writer) loadAudit() error {
 	if _, err := w.exec("INSERT OR IGNORE INTO meta (name, value) VALUES ('node', ?1)", rand.Text()); err != nil {
 		return err
@@ -28,12 +32,22 @@ func (w *writer) loadAudit() error {
 		return err
 	}
 	w.auditor.node = found.text(0)
-	last, ok, err := w.one("SELECT n, first, count, at_ms, previous, hash FROM audit_seals ORDER BY n DESC LIMIT 1")
-	if err != nil || !ok {
+	last, ok, err := w.one("SELECT n, first, count, at_ms, previous, hash FROM audit_seals WHERE n > 0 ORDER BY n DESC LIMIT 1")
+	if err != nil {
 		return err
 	}
-	w.auditor.lastSeal = sealOf(w.auditor.node, last)
-	w.auditor.lastEntry = w.auditor.lastSeal.First + w.auditor.lastSeal.Count - 1
+	if ok {
+		w.auditor.lastSeal = sealOf(w.auditor.node, last)
+		w.auditor.lastEntry = w.auditor.lastSeal.First + w.auditor.lastSeal.Count - 1
+	}
+	highest, _, err := w.one("SELECT coalesce(max(n), 0) FROM audit WHERE n < ?1", int64(farthest))
+	if err != nil {
+		return err
+	}
+	if n := highest.int(0); n > w.auditor.lastEntry {
+		w.store.cfg.Logger.Error("the audit has entries that no seal covers; verify it", "after", w.auditor.lastEntry, "up to", n)
+		w.auditor.lastEntry = n
+	}
 	return nil
 }
 
@@ -128,33 +142,41 @@ func (s *Store) Record(ctx context.Context, entries ...audit.Entry) error {
 	})
 }
 
-// Audit reads entries, the newest first.
-func (s *Store) Audit(ctx context.Context, query audit.Query) ([]audit.Recorded, error) {
-	var found []audit.Recorded
+// Audit reads entries, the newest first. They are in the order of their numbers,
+// in which a clock that was set back shows.
+func (s *Store) Audit(ctx context.Context, query audit.Query) (audit.Page, error) {
+	before := query.Before
+	if before <= 0 {
+		before = math.MaxInt64
+	}
+	limit := min(max(query.Limit, 1), audit.MaxPage)
+	var page audit.Page
 	err := s.read(ctx, func(r *reader) error {
-		before := query.Before
-		if before <= 0 {
-			before = math.MaxInt64
-		}
-		const text = "SELECT n, body FROM audit WHERE n < ?1 ORDER BY n DESC"
-		limit := min(max(query.Limit, 1), audit.MaxPage)
-		read := 0
+		const text = "SELECT n, body FROM audit WHERE n < ?1 AND n > 0 ORDER BY n DESC"
+		read, older := 0, 0
 		return r.each(text, []any{before}, func(kept row) (bool, error) {
 			entry, err := audit.Decode(kept.bytes(1))
-			if err != nil {
+			switch {
+			case err != nil:
 				return false, fmt.Errorf("audit entry %d: %w", kept.int(0), err)
+			case !query.Since.IsZero() && entry.At.Before(query.Since):
+				if older++; older == audit.MaxOlder {
+					return false, nil
+				}
+			default:
+				older = 0
+				if query.Matches(entry) {
+					page.Entries = append(page.Entries, audit.Recorded{Number: kept.int(0), Entry: entry})
+				}
 			}
-			if !query.Since.IsZero() && entry.At.Before(query.Since) {
+			if read++; len(page.Entries) == limit || read == audit.MaxScan {
+				page.Next = kept.int(0)
 				return false, nil
 			}
-			if query.Matches(entry) {
-				found = append(found, audit.Recorded{Number: kept.int(0), Entry: entry})
-			}
-			read++
-			return len(found) < limit && read < audit.MaxScan, nil
+			return true, nil
 		})
 	})
-	return found, err
+	return page, err
 }
 
 // Evidence reads the seals after one, with the entries they cover as they are
@@ -186,20 +208,63 @@ func (s *Store) Evidence(ctx context.Context, after int64, visit func(seal audit
 	})
 }
 
-// ForgetAudit removes entries that are older than a time, seal by seal, and
-// returns how many. The last seal over them stays as the anchor of the chain.
-func (s *Store) ForgetAudit(ctx context.Context, before time.Time) (forgotten int64, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		last, ok, err := t.one("SELECT n, first + count FROM audit_seals WHERE at_ms < ?1 ORDER BY n DESC LIMIT 1", before.UnixMilli())
-		if err != nil || !ok {
-			return err
-		}
-		anchor, end := last.int(0), last.int(1)
-		if forgotten, err = t.exec("DELETE FROM audit WHERE n < ?1", end); err != nil {
-			return err
-		}
-		_, err = t.exec("DELETE FROM audit_seals WHERE n < ?1", anchor)
-		return err
+// Unsealed returns the numbers of entries that no seal covers, before the first
+// and behind the last.
+func (s *Store) Unsealed(ctx context.Context) ([]int64, error) {
+	// In one statement, so that it sees the entries of one moment.
+	const text = `SELECT n FROM (SELECT n FROM audit WHERE n < coalesce((SELECT min(first) FROM audit_seals WHERE n > 0), ?1) LIMIT 100)
+		UNION SELECT n FROM (SELECT n FROM audit WHERE n >= (SELECT first + count FROM audit_seals WHERE n > 0 ORDER BY n DESC LIMIT 1) LIMIT 100)
+		ORDER BY n LIMIT 100`
+	var found []int64
+	err := s.read(ctx, func(r *reader) error {
+		return r.each(text, []any{int64(math.MaxInt64)}, func(kept row) (bool, error) {
+			found = append(found, kept.int(0))
+			return true, nil
+		})
 	})
-	return forgotten, err
+	return found, err
+}
+
+// ForgetAudit removes entries that are older than a time, seal by seal up to the
+// first that is not, and returns how many. The last seal over them stays as the
+// anchor of the chain.
+func (s *Store) ForgetAudit(ctx context.Context, before time.Time) (forgotten int64, err error) {
+	for {
+		var removed, seals int64
+		err := s.write(ctx, func(t *tx) (err error) {
+			removed, seals, err = t.forgetAudit(before)
+			return err
+		})
+		if err != nil { // then the change may be under way still
+			return forgotten, err
+		}
+		forgotten += removed
+		if removed+seals == 0 {
+			return forgotten, nil
+		}
+	}
+}
+
+// forgetAudit removes what some of the oldest seals cover, and those before the
+// last of them.
+func (t *tx) forgetAudit(before time.Time) (entries, seals int64, err error) {
+	// One of them is the anchor; at least one more is looked at, however much it
+	// covers.
+	const text = `WITH oldest AS (
+			SELECT n, first, first + count AS next, at_ms, row_number() OVER (ORDER BY n) AS place, sum(count) OVER (ORDER BY n) AS entries
+			FROM (SELECT n, first, count, at_ms FROM audit_seals WHERE n > 0 ORDER BY n LIMIT 256)
+		)
+		SELECT n, next, (SELECT min(first) FROM oldest) FROM oldest
+		WHERE n < coalesce((SELECT min(n) FROM oldest WHERE at_ms >= ?1), ?2) AND (entries <= 2000 OR place <= 2)
+		ORDER BY n DESC LIMIT 1`
+	last, ok, err := t.one(text, before.UnixMilli(), int64(math.MaxInt64))
+	if err != nil || !ok {
+		return 0, 0, err
+	}
+	anchor, next, first := last.int(0), last.int(1), last.int(2)
+	if entries, err = t.exec("DELETE FROM audit WHERE n >= ?1 AND n < ?2", first, next); err != nil {
+		return 0, 0, err
+	}
+	seals, err = t.exec("DELETE FROM audit_seals WHERE n > 0 AND n < ?1", anchor)
+	return entries, seals, err
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/legation/legation/internal/vault"
@@ -121,20 +122,24 @@ func (s *Store) UseSecret(ctx context.Context, record vault.UseRecord) error {
 	})
 }
 
-// ForgetSecretUses removes records of uses older than a time, and returns how
-// many. It goes by batches, so that others are not kept waiting.
+// ForgetSecretUses removes records of uses older than a time, up to the first
+// that is not, and returns how many. It goes by batches, so that others are not
+// kept waiting.
 func (s *Store) ForgetSecretUses(ctx context.Context, before time.Time) (forgotten int64, err error) {
-	// Records are in the order of their times, but for clocks that go back.
-	const batch = `DELETE FROM secret_uses WHERE n <= (
-		SELECT coalesce(max(n), 0) FROM (SELECT n, at_ms FROM secret_uses ORDER BY n LIMIT 1000) WHERE at_ms < ?1)`
+	const batch = `WITH oldest AS (SELECT n, at_ms FROM secret_uses ORDER BY n LIMIT 1000)
+		DELETE FROM secret_uses WHERE n <= (SELECT max(n) FROM oldest)
+		AND n < coalesce((SELECT min(n) FROM oldest WHERE at_ms >= ?1), ?2)`
 	for {
 		var n int64
 		err := s.write(ctx, func(t *tx) (err error) {
-			n, err = t.exec(batch, before.UnixMilli())
+			n, err = t.exec(batch, before.UnixMilli(), int64(math.MaxInt64))
 			return err
 		})
-		if err != nil || n == 0 {
+		if err != nil { // then the change may be under way still
 			return forgotten, err
+		}
+		if n == 0 {
+			return forgotten, nil
 		}
 		forgotten += n
 	}

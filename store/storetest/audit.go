@@ -75,6 +75,96 @@ var auditTests = map[string]func(*fixture){
 		}
 	},
 
+	"entries are found behind a clock that was set back": func(f *fixture) {
+		at := func(operation string, since time.Duration) audit.Entry {
+			return audit.Entry{Operation: operation, Outcome: audit.Done, At: f.clock.Now().Add(since)}
+		}
+		f.record(at("old", -2*time.Hour), at("young", 0), at("set back", -2*time.Hour), at("young too", time.Minute))
+		var found []string
+		for _, e := range f.audit(audit.Query{Limit: 10, Since: f.clock.Now()}) {
+			found = append(found, e.Operation)
+		}
+		if diff := cmp.Diff([]string{"young too", "young"}, found); diff != "" {
+			f.Errorf("entries (-want +got):\n%s", diff)
+		}
+	},
+
+	"a page says where the next begins": func(f *fixture) {
+		for range 5 {
+			f.record(audit.Entry{Operation: "apply", Outcome: audit.Done})
+		}
+		var pages [][]int64
+		for before := int64(0); len(pages) < 10; {
+			page, err := f.store.Audit(f.ctx(), audit.Query{Limit: 2, Before: before})
+			if err != nil {
+				f.Fatal(err)
+			}
+			var numbers []int64
+			for _, e := range page.Entries {
+				numbers = append(numbers, e.Number)
+			}
+			pages = append(pages, numbers)
+			if before = page.Next; before == 0 {
+				break
+			}
+		}
+		if diff := cmp.Diff([][]int64{{5, 4}, {3, 2}, {1}}, pages); diff != "" {
+			f.Errorf("pages (-want +got):\n%s", diff)
+		}
+		f.noneUnsealed()
+	},
+
+	"a clock that is wrong takes no newer evidence along": func(f *fixture) {
+		start := f.clock.Now()
+		for _, since := range []time.Duration{0, time.Hour, -1000 * time.Hour, 2 * time.Hour} {
+			f.clock.advance(start.Add(since).Sub(f.clock.Now()))
+			f.record(audit.Entry{Operation: "apply", Outcome: audit.Done})
+		}
+		var last time.Time
+		err := f.store.Evidence(f.ctx(), 0, func(seal audit.Seal, _ [][]byte) error {
+			if seal.At.Before(last) {
+				f.Errorf("seal %d is older than the one before", seal.Number)
+			}
+			last = seal.At
+			return nil
+		})
+		if err != nil {
+			f.Fatal(err)
+		}
+		if n, err := f.store.ForgetAudit(f.ctx(), start.Add(time.Minute)); err != nil || n != 1 {
+			f.Errorf("ForgetAudit() = %d, %v, want 1", n, err)
+		}
+		if chain := f.verified(); chain.Sealed != 3 {
+			f.Errorf("%d entries are left, want 3", chain.Sealed)
+		}
+	},
+
+	"much is forgotten, and in order": func(f *fixture) {
+		const seals = 600 // more than one batch
+		for range seals {
+			f.record(audit.Entry{Operation: "apply", Outcome: audit.Done}, audit.Entry{Operation: "delete", Outcome: audit.Done})
+		}
+		many := make([]audit.Entry, 3000) // more than one batch in one seal
+		for i := range many {
+			many[i] = audit.Entry{Operation: "apply", Outcome: audit.Done}
+		}
+		f.record(many...)
+		f.clock.advance(time.Hour)
+		f.record(many[0])
+		if n, err := f.store.ForgetAudit(f.ctx(), f.clock.Now()); err != nil || n != 2*seals+3000 {
+			f.Errorf("ForgetAudit() = %d, %v, want %d", n, err, 2*seals+3000)
+		}
+		if n, err := f.store.ForgetAudit(f.ctx(), f.clock.Now()); err != nil || n != 0 {
+			f.Errorf("ForgetAudit() again = %d, %v, want 0", n, err)
+		}
+		f.reopen()
+		f.record(many[0])
+		if chain := f.verified(); chain.Sealed != 2 {
+			f.Errorf("%d entries are sealed behind the anchor, want 2", chain.Sealed)
+		}
+		f.noneUnsealed()
+	},
+
 	"what is forgotten leaves an anchor": func(f *fixture) {
 		for range 3 {
 			f.record(audit.Entry{Operation: "apply", Outcome: audit.Done})
@@ -114,11 +204,19 @@ func (f *fixture) record(entries ...audit.Entry) {
 
 func (f *fixture) audit(query audit.Query) []audit.Recorded {
 	f.Helper()
-	entries, err := f.store.Audit(f.ctx(), query)
+	page, err := f.store.Audit(f.ctx(), query)
 	if err != nil {
 		f.Fatalf("Audit() error = %v", err)
 	}
-	return entries
+	return page.Entries
+}
+
+// noneUnsealed makes sure that there is no entry that no seal covers.
+func (f *fixture) noneUnsealed() {
+	f.Helper()
+	if unsealed, err := f.store.Unsealed(f.ctx()); err != nil || len(unsealed) > 0 {
+		f.Errorf("Unsealed() = %v, %v", unsealed, err)
+	}
 }
 
 // verified verifies the whole chain.

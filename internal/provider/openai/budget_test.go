@@ -121,24 +121,28 @@ func TestWhatACallUsed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		events []string
 		want   int64
+		cost   int64 // at 0.1 for a token read and 2 for one written, rounded up
 		state  a2a.TaskState
 	}{
-		"not told":           {[]string{delta("a"), finish("stop"), done}, 0, a2a.TaskStateCompleted},
-		"told at the end":    {[]string{delta("a"), finish("stop"), usage(9, 1, 10), done}, 10, a2a.TaskStateCompleted},
-		"told as it grows":   {[]string{usage(9, 0, 9), delta("a"), usage(9, 1, 10), finish("stop"), usage(9, 2, 11), done}, 11, a2a.TaskStateCompleted},
-		"without a total":    {[]string{delta("a"), finish("stop"), usage(9, 1, 0), done}, 10, a2a.TaskStateCompleted},
-		"with a wrong total": {[]string{delta("a"), finish("stop"), usage(9, 1, 5), done}, 10, a2a.TaskStateCompleted},
-		"nonsense":           {[]string{delta("a"), finish("stop"), usage(-9, 1, 5), done}, 0, a2a.TaskStateCompleted},
-		"more nonsense":      {[]string{delta("a"), finish("stop"), usage(1<<60, 1<<60, 0), done}, 0, a2a.TaskStateCompleted},
-		"of no answer":       {[]string{finish("stop"), usage(9, 0, 9), done}, 9, a2a.TaskStateFailed},
-		"of a filtered one":  {[]string{delta("a"), finish("content_filter"), usage(9, 1, 10), done}, 10, a2a.TaskStateRejected},
-		"of a broken one":    {[]string{delta("a"), usage(9, 1, 10)}, 10, a2a.TaskStateFailed},
+		"not told":           {[]string{delta("a"), finish("stop"), done}, 0, 0, a2a.TaskStateCompleted},
+		"told at the end":    {[]string{delta("a"), finish("stop"), usage(9, 1, 10), done}, 10, 3, a2a.TaskStateCompleted},
+		"told as it grows":   {[]string{usage(9, 0, 9), delta("a"), usage(9, 1, 10), finish("stop"), usage(9, 2, 11), done}, 11, 5, a2a.TaskStateCompleted},
+		"without a total":    {[]string{delta("a"), finish("stop"), usage(9, 1, 0), done}, 10, 3, a2a.TaskStateCompleted},
+		"with a wrong total": {[]string{delta("a"), finish("stop"), usage(9, 1, 5), done}, 10, 3, a2a.TaskStateCompleted},
+		"nonsense":           {[]string{delta("a"), finish("stop"), usage(-9, 1, 5), done}, 0, 0, a2a.TaskStateCompleted},
+		"more nonsense":      {[]string{delta("a"), finish("stop"), usage(1<<60, 1<<60, 0), done}, 0, 0, a2a.TaskStateCompleted},
+		"thoughts":           {[]string{delta("a"), finish("stop"), usage(9, 1, 15), done}, 15, 13, a2a.TaskStateCompleted},
+		"of no answer":       {[]string{finish("stop"), usage(9, 0, 9), done}, 9, 1, a2a.TaskStateFailed},
+		"of a filtered one":  {[]string{delta("a"), finish("content_filter"), usage(9, 1, 10), done}, 10, 3, a2a.TaskStateRejected},
+		"of a broken one":    {[]string{delta("a"), usage(9, 1, 10)}, 10, 3, a2a.TaskStateFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEndpoint(t, streams(tt.events...))
-			outcome, _ := within(t, e.config(), 0, nil, "x")
-			if outcome.Tokens != tt.want || outcome.State != tt.state {
-				t.Errorf("%s with %d tokens, want %s with %d", outcome.State, outcome.Tokens, tt.state, tt.want)
+			cfg := e.config()
+			cfg.Prices = openai.Prices{Input: 100_000, Output: 2_000_000}
+			outcome, _ := within(t, cfg, 0, nil, "x")
+			if outcome.Tokens != tt.want || outcome.Cost != tt.cost || outcome.State != tt.state {
+				t.Errorf("%s with %d tokens for %d, want %s with %d for %d", outcome.State, outcome.Tokens, outcome.Cost, tt.state, tt.want, tt.cost)
 			}
 			if !e.calls[0].StreamOptions.IncludeUsage {
 				t.Error("the endpoint was not asked")

@@ -148,7 +148,7 @@ func (m *Model) attempt(ctx context.Context, request oai.ChatCompletionRequest, 
 	}
 	defer stream.Close()
 
-	r := reading{left: m.cfg.MaxAnswer}
+	r := reading{prices: m.cfg.Prices, left: m.cfg.MaxAnswer}
 	for !r.full {
 		event, err := stream.Recv()
 		switch {

@@ -12,8 +12,10 @@ type Prices struct {
 	Input, Output int64
 }
 
-// of is what a call costs, rounded up. The usage makes sense.
+// of is what a call costs, rounded up. The usage makes sense. What is in the
+// total only, as thoughts are with some endpoints, was put out.
 func (p Prices) of(usage *oai.Usage) int64 {
-	cost := math.Ceil((float64(usage.PromptTokens)*float64(p.Input) + float64(usage.CompletionTokens)*float64(p.Output)) / 1e6)
+	out := max(usage.CompletionTokens, usage.TotalTokens-usage.PromptTokens)
+	cost := math.Ceil((float64(usage.PromptTokens)*float64(p.Input) + float64(out)*float64(p.Output)) / 1e6)
 	return int64(min(cost, 1<<60))
 }
