@@ -8,7 +8,7 @@ SHELL       := /bin/bash
 GO       ?= go
 FUZZTIME ?= 10s
 BENCH    ?= .
-TESTFLAGS ?=
+TESTFLAGS ?= -timeout=20m
 DEMOFLAGS ?=
 BENCHFLAGS ?=
 A2A_TCK_DIR ?=
