@@ -147,6 +147,7 @@ func TestSlowAgents(t *testing.T) {
 
 		w.source.on("slow-16", slow)
 		w.register("slow-16", ready(pinned(t, k)))
+		synctest.Wait() // it has the last place
 		w.source.on("late", good)
 		w.register("late", ready(pinned(t, k)))
 		synctest.Wait()
